@@ -1,0 +1,20 @@
+//! Starts processes on pipes or a PTY, streams what they print, feeds them, and ends them with everything
+//! they started.
+//!
+//! [`ProcessTable`] knows the session's processes; [`Process`] is one of them; the [`warden`] starts them,
+//! in a process of its own, and reports how they end.
+
+mod command;
+pub mod environment;
+mod process;
+mod signal;
+mod table;
+pub mod warden;
+
+pub use command::{Command, InvalidCommand, Stdio, Timeouts};
+pub use process::{
+    CloseStdinError, Notification, Process, ReadPage, ResizeError, StartError, StartStep, Started,
+    Subscriber, Turn, WaitError, WriteError,
+};
+pub use signal::{InvalidSignal, Signal};
+pub use table::{ProcessTable, StartRefused};

@@ -1,0 +1,181 @@
+//! The daemon's end of the warden.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use exec_protocol::environment::TreeTracking;
+use exec_protocol::exit::Usage;
+use exec_protocol::process::{Enforces, ResourceLimits};
+
+use crate::Signal;
+
+/// How the warden works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WardenConfig {
+    /// False: never use a cgroup, track by subreaper.
+    pub use_cgroup: bool,
+    /// SIGTERM to SIGKILL for everything when the daemon dies.
+    pub daemon_gone_grace: Duration,
+}
+
+/// The first warden, forked from the daemon before it had threads, not yet attached to a runtime.
+#[derive(Debug)]
+pub struct FirstWarden {}
+
+impl FirstWarden {
+    /// Forks it. Must be called while the process is single-threaded. Also makes the daemon a subreaper and
+    /// raises its own soft RLIMIT_NOFILE to the hard one (children get the limit the daemon was given).
+    ///
+    /// # Errors
+    /// socketpair(2) or fork(2) failed.
+    #[expect(unused_variables, reason = "skeleton")]
+    pub fn fork(config: WardenConfig) -> io::Result<Self> {
+        unreachable!("skeleton")
+    }
+}
+
+/// What the process of a replacement warden runs: `exec-server warden`, its socket as stdin. Never returns.
+pub fn run_replacement() -> ! {
+    unreachable!("skeleton")
+}
+
+/// Names one launch between daemon and warden; never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LaunchId(pub u64);
+
+/// One command to start, all of it prepared.
+#[derive(Debug)]
+pub struct Launch {
+    /// Its name.
+    pub id: LaunchId,
+    /// Paths to try in order, as execvp(3) does: one for a program with a slash.
+    pub programs: Vec<CString>,
+    /// argv.
+    pub argv: Vec<CString>,
+    /// `NAME=value`.
+    pub environment: Vec<CString>,
+    /// Working directory.
+    pub cwd: CString,
+    /// Descriptor 0; `None`: /dev/null. For a terminal the slave, which becomes 0, 1 and 2.
+    pub stdin: Option<OwnedFd>,
+    /// Descriptors 1 and 2; `None` for a terminal.
+    pub output: Option<(OwnedFd, OwnedFd)>,
+    /// The stdin descriptor is a PTY slave: make it the controlling terminal.
+    pub terminal: bool,
+    /// Resource limits.
+    pub limits: ResourceLimits,
+}
+
+/// A step that failed in the child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedStep {
+    /// Descriptors were lost on the way (MSG_CTRUNC).
+    PassDescriptors,
+    /// The cgroup could not be made or limited.
+    Cgroup,
+    /// clone(2).
+    Fork,
+    /// Session, terminal, descriptors, rlimits.
+    Setup,
+    /// chdir(2).
+    Cwd,
+    /// execve(2) of `programs[i]`; `exists`: the file is there, so ENOENT means its interpreter.
+    Exec {
+        /// Index in `programs`.
+        program: u16,
+        /// The file exists.
+        exists: bool,
+    },
+    /// Ended before exec.
+    Ended,
+}
+
+/// Why a launch failed. Nothing of it is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchFailure {
+    /// Where.
+    pub step: FailedStep,
+    /// errno.
+    pub errno: i32,
+}
+
+/// How a leader ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Exit {
+    /// Exit code, if it exited.
+    pub code: Option<i32>,
+    /// Signal, if one killed it.
+    pub signal: Option<i32>,
+    /// Resource use.
+    pub usage: Usage,
+    /// The cgroup counted an OOM kill.
+    pub out_of_memory: bool,
+    /// When (CLOCK_MONOTONIC).
+    pub at: Instant,
+    /// Nothing it started is left.
+    pub tree_ended: bool,
+}
+
+/// What the warden reports. Called on the runtime's thread, in order per launch:
+/// `started` or `failed`; then `exited`; then `tree_ended`, unless `exited` said it.
+pub trait WardenEvents: Send + Sync + 'static {
+    /// It executes. `at`: CLOCK_MONOTONIC.
+    fn started(&self, id: LaunchId, pid: u32, at: Instant);
+    /// It does not.
+    fn failed(&self, id: LaunchId, failure: LaunchFailure);
+    /// The leader ended.
+    fn exited(&self, id: LaunchId, exit: Exit);
+    /// Nothing it started is left.
+    fn tree_ended(&self, id: LaunchId);
+    /// The warden died; everything it had started is dead or dying, and nothing more is reported for the
+    /// launches before this call. A new warden takes over by itself.
+    fn lost(&self);
+}
+
+/// The daemon's handle of its warden. No call blocks.
+#[derive(Debug, Clone)]
+pub struct Warden {}
+
+#[expect(unused_variables, reason = "skeleton")]
+impl Warden {
+    /// Attaches to the runtime; `events` are called from a task of it.
+    ///
+    /// # Errors
+    /// The socket cannot be registered.
+    pub fn attach(first: FirstWarden, events: std::sync::Arc<dyn WardenEvents>) -> io::Result<Self> {
+        unreachable!("skeleton")
+    }
+
+    /// Starts a command.
+    pub fn launch(&self, launch: Launch) {
+        unreachable!("skeleton")
+    }
+
+    /// Signals the leader's process group (before the leader was reaped) or every process of the tree.
+    pub fn signal(&self, id: LaunchId, signal: Signal) {
+        unreachable!("skeleton")
+    }
+
+    /// Runs the ladder: `signal` and SIGCONT to the tree, `grace`, SIGKILL until nothing is left. Again with
+    /// less grace: shortens. Works from launch until the tree has ended.
+    pub fn end(&self, id: LaunchId, signal: Signal, grace: Duration) {
+        unreachable!("skeleton")
+    }
+
+    /// What can enforce which limit.
+    pub fn enforces(&self) -> Enforces {
+        unreachable!("skeleton")
+    }
+
+    /// How trees are tracked.
+    pub fn tree_tracking(&self) -> TreeTracking {
+        unreachable!("skeleton")
+    }
+
+    /// Lets the warden go (it ends what is left) and waits for its end, at most `bound`.
+    pub async fn shutdown(&self, bound: Duration) {
+        unreachable!("skeleton")
+    }
+}

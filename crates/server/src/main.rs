@@ -1,0 +1,2 @@
+//! exec-server.
+fn main() {}

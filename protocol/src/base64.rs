@@ -1,0 +1,59 @@
+//! Bytes that travel as standard, padded base64 (RFC 4648 §4).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// Bytes that are a base64 string on the wire. Decoding is strict: standard alphabet, padded, no white space.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Base64(pub Vec<u8>);
+
+impl fmt::Debug for Base64 {
+    /// Shows the length only: the bytes are a child's input or output, which never reach a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Base64({} bytes)", self.0.len())
+    }
+}
+
+impl From<Vec<u8>> for Base64 {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<&[u8]> for Base64 {
+    fn from(bytes: &[u8]) -> Self {
+        Self(bytes.to_vec())
+    }
+}
+
+impl Serialize for Base64 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&base64_simd::STANDARD.encode_to_string(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Base64 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // A borrowed string where the input allows it: chunks are large.
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Cow<'de, str>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a base64 string")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, v: &'de str) -> Result<Self::Value, E> {
+                Ok(Cow::Borrowed(v))
+            }
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
+                Ok(Cow::Owned(v.to_owned()))
+            }
+        }
+        let text = deserializer.deserialize_str(Visitor)?;
+        base64_simd::STANDARD
+            .decode_to_vec(text.as_bytes())
+            .map(Base64)
+            .map_err(|_| de::Error::custom("not base64 (standard alphabet, padded, no white space)"))
+    }
+}

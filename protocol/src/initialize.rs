@@ -1,0 +1,31 @@
+//! `initialize` and `initialized`: the handshake.
+
+use serde::{Deserialize, Serialize};
+
+use crate::environment::EnvironmentInfo;
+
+/// Params of `initialize`, once per connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InitializeParams {
+    /// The client's name, for logs.
+    pub client_name: String,
+    /// A session to resume; stdio has none, so anything but null is refused.
+    pub resume_session_id: Option<String>,
+    /// True: send `process/treeEnded`.
+    pub notify_tree_ended: Option<bool>,
+}
+
+/// Result of `initialize`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InitializeResponse {
+    /// A UUID.
+    pub session_id: String,
+    /// Where commands will run.
+    pub environment_info: EnvironmentInfo,
+}
+
+/// Params of the notification `initialized`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InitializedParams {}

@@ -1,0 +1,127 @@
+//! Every cap, timeout and buffer of the daemon, with its unit and its reason.
+//!
+//! Code takes them from [`Limits`], so that tests can make them small; [`Limits::default`] is what the
+//! daemon runs with. `docs/limits.md` lists the same names and values and is checked against this file.
+
+use std::time::Duration;
+
+/// Longest line accepted from the client, in bytes. Large enough for a 2 MiB argv with every byte escaped
+/// (`\u0000`, × 6) and for file contents in base64; small enough that one line cannot hold the memory of a machine.
+pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes kept of a line over the cap, to find its `id` in: an id stands near the front in every known client.
+pub const LINE_PREFIX_BYTES: usize = 4096;
+/// Processes known at once that have not closed. 1 000 live ones are a tested load; each costs up to 3 descriptors.
+pub const MAX_PROCESSES: usize = 4096;
+/// Closed processes kept readable at once; the oldest goes first, before its retention is over.
+pub const MAX_CLOSED_PROCESSES: usize = 16_384;
+/// Bytes of output kept by all closed processes together; the oldest record goes first.
+pub const MAX_CLOSED_RETAINED_BYTES: usize = 64 * 1024 * 1024;
+/// Requests in work at once (long polls and waits mostly).
+pub const MAX_PENDING_REQUESTS: usize = 4096;
+/// Output bytes a process keeps readable after they were sent; older ones are evicted and counted.
+pub const RETAINED_BYTES: usize = 1024 * 1024;
+/// Chunks a process keeps readable: bounds the overhead of output that comes a byte at a time.
+pub const RETAINED_CHUNKS: usize = 8192;
+/// How long a process stays readable after `process/closed`, in milliseconds.
+pub const RETENTION_MS: u64 = 30_000;
+/// Bytes queued for a process's stdin at which the next write is refused.
+pub const STDIN_BACKLOG_BYTES: usize = 1024 * 1024;
+/// `writeId`s remembered per process for exactly-once writes; the oldest is forgotten first.
+pub const REMEMBERED_WRITE_IDS: usize = 4096;
+/// Longest `waitMs` of a `process/read`, in milliseconds; longer ones are capped.
+pub const MAX_WAIT_MS: u64 = 300_000;
+/// SIGTERM to SIGKILL where the client names no grace, in milliseconds.
+pub const DEFAULT_GRACE_MS: u64 = 2_000;
+/// SIGTERM to SIGKILL for everything that runs when the session ends, in milliseconds.
+pub const SESSION_END_GRACE_MS: u64 = 500;
+/// How long replies and notifications may take to leave after the session ended, in milliseconds.
+pub const SESSION_END_FLUSH_MS: u64 = 500;
+/// Default `maxBytes` of a `process/read`.
+pub const DEFAULT_READ_BYTES: usize = 1024 * 1024;
+/// Longest match that `process/wait` finds across chunks, in bytes.
+pub const MAX_MATCH_BYTES: usize = 65_536;
+/// One read from a child's pipe or PTY, in bytes: a pipe holds 64 KiB.
+pub const READ_CHUNK_BYTES: usize = 64 * 1024;
+/// Unsent output of one process at which its pipes are no longer read, in bytes.
+pub const PROCESS_UNSENT_BYTES: usize = 256 * 1024;
+/// Unsent output of all processes together at which no pipe is read, in bytes.
+pub const TOTAL_UNSENT_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of replies queued at which reading stdin stops.
+pub const REPLY_QUEUE_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes gathered for one write to stdout.
+pub const WRITE_BATCH_BYTES: usize = 256 * 1024;
+/// Longest `processId`, in bytes.
+pub const MAX_PROCESS_ID_BYTES: usize = 64 * 1024;
+/// Deepest nesting of a JSON message; deeper ones are a parse error (serde_json's own bound).
+pub const MAX_JSON_DEPTH: usize = 128;
+/// Log lines waiting for a stderr that is not read; more are dropped and counted.
+pub const LOG_QUEUE_LINES: usize = 1024;
+
+/// The limits a daemon runs with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// See [`MAX_LINE_BYTES`].
+    pub max_line_bytes: usize,
+    /// See [`MAX_PROCESSES`].
+    pub max_processes: usize,
+    /// See [`MAX_CLOSED_PROCESSES`].
+    pub max_closed_processes: usize,
+    /// See [`MAX_CLOSED_RETAINED_BYTES`].
+    pub max_closed_retained_bytes: usize,
+    /// See [`MAX_PENDING_REQUESTS`].
+    pub max_pending_requests: usize,
+    /// See [`RETAINED_BYTES`].
+    pub retained_bytes: usize,
+    /// See [`RETAINED_CHUNKS`].
+    pub retained_chunks: usize,
+    /// See [`RETENTION_MS`].
+    pub retention: Duration,
+    /// See [`STDIN_BACKLOG_BYTES`].
+    pub stdin_backlog_bytes: usize,
+    /// See [`REMEMBERED_WRITE_IDS`].
+    pub remembered_write_ids: usize,
+    /// See [`MAX_WAIT_MS`].
+    pub max_wait: Duration,
+    /// See [`DEFAULT_GRACE_MS`].
+    pub default_grace: Duration,
+    /// See [`SESSION_END_GRACE_MS`].
+    pub session_end_grace: Duration,
+    /// See [`SESSION_END_FLUSH_MS`].
+    pub session_end_flush: Duration,
+    /// See [`MAX_MATCH_BYTES`].
+    pub max_match_bytes: usize,
+    /// See [`PROCESS_UNSENT_BYTES`].
+    pub process_unsent_bytes: usize,
+    /// See [`TOTAL_UNSENT_BYTES`].
+    pub total_unsent_bytes: usize,
+    /// See [`REPLY_QUEUE_BYTES`].
+    pub reply_queue_bytes: usize,
+    /// See [`WRITE_BATCH_BYTES`].
+    pub write_batch_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_line_bytes: MAX_LINE_BYTES,
+            max_processes: MAX_PROCESSES,
+            max_closed_processes: MAX_CLOSED_PROCESSES,
+            max_closed_retained_bytes: MAX_CLOSED_RETAINED_BYTES,
+            max_pending_requests: MAX_PENDING_REQUESTS,
+            retained_bytes: RETAINED_BYTES,
+            retained_chunks: RETAINED_CHUNKS,
+            retention: Duration::from_millis(RETENTION_MS),
+            stdin_backlog_bytes: STDIN_BACKLOG_BYTES,
+            remembered_write_ids: REMEMBERED_WRITE_IDS,
+            max_wait: Duration::from_millis(MAX_WAIT_MS),
+            default_grace: Duration::from_millis(DEFAULT_GRACE_MS),
+            session_end_grace: Duration::from_millis(SESSION_END_GRACE_MS),
+            session_end_flush: Duration::from_millis(SESSION_END_FLUSH_MS),
+            max_match_bytes: MAX_MATCH_BYTES,
+            process_unsent_bytes: PROCESS_UNSENT_BYTES,
+            total_unsent_bytes: TOTAL_UNSENT_BYTES,
+            reply_queue_bytes: REPLY_QUEUE_BYTES,
+            write_batch_bytes: WRITE_BATCH_BYTES,
+        }
+    }
+}
