@@ -17,7 +17,7 @@ export type CancelParams = {
 /**
  * The request's id.
  */
-id: JsonValue, };
+id: string | number | null, };
 
 /**
  * Result of `fs/canonicalize`.
@@ -375,7 +375,7 @@ argv: Array<string>,
  */
 cwd: PathUri, 
 /**
- * Laid over what `env_policy` gives; without one it is the whole environment.
+ * Laid over what `envPolicy` gives; without one it is the whole environment.
  */
 env: { [key in string]: string }, 
 /**
@@ -419,7 +419,7 @@ shellSnapshot?: ShellSnapshotRequest | null,
  */
 size?: TerminalSize | null, 
 /**
- * Written to stdin first; end of file follows unless `pipe_stdin` or `tty`.
+ * Written to stdin first; end of file follows unless `pipeStdin` or `tty`.
  */
 stdin?: Base64 | null, 
 /**
@@ -955,7 +955,7 @@ afterSeq?: number | null,
  */
 maxBytes?: number | null, 
 /**
- * How long to wait for an event after `after_seq`, milliseconds; default 0.
+ * How long to wait for an event after `afterSeq`, milliseconds; default 0.
  */
 waitMs?: number | null, };
 
@@ -1047,7 +1047,7 @@ rows: number,
 cols: number, };
 
 /**
- * Limits of a command's whole tree, each ≥ 1 (`open_files`: of each process).
+ * Limits of a command's whole tree, each ≥ 1 (`openFiles`: of each process).
  */
 export type ResourceLimits = { 
 /**
@@ -1094,7 +1094,7 @@ export type SandboxRequest = {
  */
 permissions: Permissions, 
 /**
- * Base of relative globs, and of project roots where `workspace_roots` is empty.
+ * Base of relative globs, and of project roots where `workspaceRoots` is empty.
  */
 cwd?: PathUri | null, 
 /**

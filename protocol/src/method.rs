@@ -198,5 +198,6 @@ notifications! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct CancelParams {
     /// The request's id.
+    #[cfg_attr(feature = "schema", ts(type = "string | number | null"))]
     pub id: serde_json::Value,
 }

@@ -86,7 +86,7 @@ pub struct ExecParams {
     pub argv: Vec<String>,
     /// Working directory; must exist.
     pub cwd: PathUri,
-    /// Laid over what `env_policy` gives; without one it is the whole environment.
+    /// Laid over what `envPolicy` gives; without one it is the whole environment.
     pub env: BTreeMap<String, String>,
     /// Which variables of the daemon's environment the child sees.
     #[serde(default, deserialize_with = "optional_object")]
@@ -115,7 +115,7 @@ pub struct ExecParams {
     /// Initial window of a PTY; 24 × 80 without.
     #[serde(default, deserialize_with = "optional_object")]
     pub size: Option<TerminalSize>,
-    /// Written to stdin first; end of file follows unless `pipe_stdin` or `tty`.
+    /// Written to stdin first; end of file follows unless `pipeStdin` or `tty`.
     pub stdin: Option<Base64>,
     /// Time limit from exec, milliseconds, ≥ 1.
     pub timeout_ms: Option<u64>,
@@ -152,7 +152,7 @@ pub struct ExecMetadata {
     pub tool_call_id: Option<String>,
 }
 
-/// Limits of a command's whole tree, each ≥ 1 (`open_files`: of each process).
+/// Limits of a command's whole tree, each ≥ 1 (`openFiles`: of each process).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", default)]
@@ -330,7 +330,7 @@ pub struct ReadParams {
     pub after_seq: Option<u64>,
     /// Stop when this many bytes are gathered, ≥ 1; always at least one chunk. Default 1 MiB.
     pub max_bytes: Option<u64>,
-    /// How long to wait for an event after `after_seq`, milliseconds; default 0.
+    /// How long to wait for an event after `afterSeq`, milliseconds; default 0.
     pub wait_ms: Option<u64>,
 }
 

@@ -16,7 +16,7 @@ use crate::envelope::{null_as_default, object};
 pub struct SandboxRequest {
     /// What is permitted.
     pub permissions: Permissions,
-    /// Base of relative globs, and of project roots where `workspace_roots` is empty.
+    /// Base of relative globs, and of project roots where `workspaceRoots` is empty.
     pub cwd: Option<PathUri>,
     /// Each entry for the project roots stands for one entry per root.
     #[serde(default, deserialize_with = "null_as_default")]
