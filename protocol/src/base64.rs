@@ -62,3 +62,33 @@ impl<'de> Deserialize<'de> for Base64 {
             .map_err(|_| de::Error::custom("not base64 (standard alphabet, padded, no white space)"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decoding_is_strict() {
+        let decode = |text: &str| serde_json::from_str::<Base64>(&format!("\"{text}\"")).map(|bytes| bytes.0);
+        assert_eq!(decode("").unwrap(), b"");
+        assert_eq!(decode("aGk=").unwrap(), b"hi");
+        assert_eq!(decode("\\u0061Gk=").unwrap(), b"hi");
+        for wrong in ["aGk", "aGk==", "aG k=", "aGk=\\n", "_-8=", "aGk=aGk=", "é"] {
+            assert!(decode(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn contents_stay_out_of_logs() {
+        assert_eq!(format!("{:?}", Base64(b"secret".to_vec())), "Base64(6 bytes)");
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_survives(bytes: Vec<u8>) {
+            let text = serde_json::to_string(&Base64(bytes.clone())).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Base64>(&text).unwrap().0, bytes);
+        }
+    }
+}
