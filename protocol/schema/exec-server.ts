@@ -391,7 +391,7 @@ tty: boolean,
  */
 pipeStdin?: boolean | null, 
 /**
- * argv[0] as the process sees it.
+ * `argv[0]` as the process sees it.
  */
 arg0?: string | null, 
 /**

@@ -97,7 +97,7 @@ pub struct ExecParams {
     #[serde(default, deserialize_with = "null_as_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub pipe_stdin: bool,
-    /// argv[0] as the process sees it.
+    /// `argv[0]` as the process sees it.
     pub arg0: Option<String>,
     /// What the process may touch.
     #[serde(default, deserialize_with = "optional_object")]
