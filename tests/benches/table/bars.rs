@@ -51,6 +51,11 @@ pub(crate) fn of(figure: Figure) -> &'static [Bar] {
 }
 
 impl Bar {
+    /// Says something only beside another server.
+    pub(crate) fn needs_peer(self) -> bool {
+        matches!(self, Self::PeerOver(_) | Self::PeerTimes(_))
+    }
+
     /// Holds what was measured against it.
     pub(crate) fn judge(self, figure: Figure, figures: &Figures) -> Verdict {
         let ours = (figure, Subject::Ours);

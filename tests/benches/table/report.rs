@@ -74,6 +74,7 @@ impl Report {
             }
             let verdicts: Vec<Verdict> = bars::of(figure)
                 .iter()
+                .filter(|bar| options.peer.is_some() || !bar.needs_peer())
                 .map(|bar| bar.judge(figure, figures))
                 .collect();
             report.judged += verdicts
