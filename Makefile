@@ -36,7 +36,7 @@ run: needs ## Build, and show a real session: every message, readably
 test: needs ## Install what the tests need, and run all of them
 	$(CARGO) build -p exec-server -p exec-tests --bins
 	$(CARGO) test --workspace
-	$(CARGO) test -p exec-protocol --features schema
+	$(CARGO) test -p exec-protocol --features schema --test schema
 
 ##@ Build
 
