@@ -9,11 +9,14 @@ use memchr::memmem;
 use crate::Error;
 use crate::lines::Lines;
 use crate::own_processes::{Descendants, OwnProcesses};
+use crate::watchdog::Watchdog;
 
 /// No message but a chunk of output is longer.
 const LONGEST_SMALL_LINE: usize = 2_000;
 /// How long a server may take to go when its stdin ended: it has some thousand processes to end.
 const GOES_WITHIN: Duration = Duration::from_secs(15);
+/// How long all that is asked of a server may take; one that hangs is killed and its figure not measured.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(180);
 /// The environment of every command.
 const ENVIRONMENT: &str = r#"{"PATH":"/usr/local/bin:/usr/bin:/bin","LC_ALL":"C.UTF-8"}"#;
 
@@ -24,6 +27,7 @@ pub(crate) struct Server {
     stdin: Option<ChildStdin>,
     lines: Lines<ChildStdout>,
     last_id: u64,
+    watchdog: Option<Watchdog>,
 }
 
 impl Server {
@@ -33,6 +37,7 @@ impl Server {
     /// It cannot be started.
     pub(crate) fn spawn(command: &[String]) -> Result<Self, Error> {
         let (program, arguments) = command.split_first().ok_or("an empty command")?;
+        let watchdog = Watchdog::start(ANSWERS_WITHIN);
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -40,6 +45,7 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("{program}: {error}"))?;
+        watchdog.watch(child.id());
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or("no stdout")?;
         Ok(Self {
@@ -47,6 +53,7 @@ impl Server {
             stdin,
             lines: Lines::new(stdout),
             last_id: 0,
+            watchdog: Some(watchdog),
         })
     }
 
@@ -268,6 +275,8 @@ impl Server {
 impl Drop for Server {
     /// Ends the session, and whatever the server left behind.
     fn drop(&mut self) {
+        // Before the child is reaped and its pid another's.
+        self.watchdog = None;
         let descendants = Descendants::of(self.child.id());
         self.stdin = None;
         let Self { child, lines, .. } = self;

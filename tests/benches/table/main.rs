@@ -27,6 +27,7 @@ mod options;
 mod own_processes;
 mod record;
 mod report;
+mod watchdog;
 
 use std::process::ExitCode;
 

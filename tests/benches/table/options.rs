@@ -1,6 +1,6 @@
 //! What to measure, against whom, how often.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::Error;
 
@@ -141,11 +141,21 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Mode, Err
     Ok(Mode::Bench(Box::new(options)))
 }
 
-/// A command line in an environment variable, split at white space.
+/// A command line in an environment variable, split at white space; a path in it starts at the workspace.
 fn command(variable: &str) -> Option<Vec<String>> {
     let text = std::env::var(variable).ok()?;
-    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    // cargo bench runs this program in its package's folder, not where a person typed.
+    if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
+        *program = workspace().join(&program).to_string_lossy().into_owned();
+    }
     (!words.is_empty()).then_some(words)
+}
+
+/// The folder of the workspace.
+pub(crate) fn workspace() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
 }
 
 /// `target/release/exec-server`, seen from `target/release/deps/table-…`.

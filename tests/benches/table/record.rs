@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Error;
+use crate::options::workspace;
 use crate::report::Report;
 
 const BEGIN: &str = "<!-- bench: written by `make bench BENCH_ARGS=--record` -->\n";
@@ -14,9 +15,7 @@ const END: &str = "<!-- bench: end -->";
 /// # Errors
 /// A document is missing or has no marks.
 pub(crate) fn record(report: &Report) -> Result<(), Error> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .ok_or("no workspace")?;
+    let root = workspace();
     replace(&root.join("README.md"), &report.table())?;
     replace(&root.join("docs/benchmarks.md"), &report.markdown())
 }

@@ -77,14 +77,13 @@ impl Report {
                 .filter(|bar| options.peer.is_some() || !bar.needs_peer())
                 .map(|bar| bar.judge(figure, figures))
                 .collect();
-            report.judged += verdicts
+            // A figure that this server does not give is a bar missed; one that the peer does not give, none.
+            let given = figures.spread(figure, Subject::Ours).is_some();
+            let judged = verdicts
                 .iter()
-                .filter(|verdict| verdict.measured.is_some())
-                .count();
-            report.missed += verdicts
-                .iter()
-                .filter(|verdict| verdict.measured.is_some() && !verdict.met)
-                .count();
+                .filter(|verdict| verdict.measured.is_some() || !given);
+            report.judged += judged.clone().count();
+            report.missed += judged.filter(|verdict| !verdict.met).count();
             row.push(verdicts.iter().map(words).collect::<Vec<_>>().join("; "));
             report.rows.push(row);
         }
