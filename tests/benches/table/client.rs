@@ -256,19 +256,21 @@ impl Server {
         }
     }
 
-    /// Waits until a process has printed something.
+    /// Bytes the server has written so far.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.lines.read_bytes()
+    }
+
+    /// Reads on until the server has written `bytes` more.
     ///
     /// # Errors
     /// The connection ended.
-    pub(crate) fn until_output_of(&mut self, id: &str) -> Result<(), Error> {
-        let whose = format!(r#""processId":"{id}""#);
-        let whose = memmem::Finder::new(whose.as_bytes());
-        loop {
-            let line = self.lines.next()?;
-            if whose.find(line).is_some() && memmem::find(line, b"\"chunk\":").is_some() {
-                return Ok(());
-            }
+    pub(crate) fn read_on(&mut self, bytes: u64) -> Result<(), Error> {
+        let enough = self.read_bytes() + bytes;
+        while self.read_bytes() < enough {
+            self.lines.next()?;
         }
+        Ok(())
     }
 }
 

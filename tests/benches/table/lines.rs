@@ -14,6 +14,7 @@ pub(crate) struct Lines<R> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    read_bytes: u64,
 }
 
 impl<R: Read> Lines<R> {
@@ -24,7 +25,13 @@ impl<R: Read> Lines<R> {
             buffer: vec![0; FIRST_CAPACITY],
             start: 0,
             end: 0,
+            read_bytes: 0,
         }
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.read_bytes
     }
 
     /// The next line, without its newline.
@@ -58,7 +65,10 @@ impl<R: Read> Lines<R> {
                         "the server closed its stdout",
                     ));
                 }
-                Ok(read) => self.end += read,
+                Ok(read) => {
+                    self.end += read;
+                    self.read_bytes += read as u64;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

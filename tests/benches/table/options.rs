@@ -66,6 +66,7 @@ pub(crate) struct Sizes {
     pub(crate) echoes: usize,
     pub(crate) finished: usize,
     pub(crate) live: usize,
+    pub(crate) crowd_samples: usize,
 }
 
 const FULL: Sizes = Sizes {
@@ -78,6 +79,7 @@ const FULL: Sizes = Sizes {
     echoes: 400,
     finished: 200,
     live: 1_000,
+    crowd_samples: 200,
 };
 
 const QUICK: Sizes = Sizes {
@@ -90,6 +92,7 @@ const QUICK: Sizes = Sizes {
     echoes: 80,
     finished: 200,
     live: 200,
+    crowd_samples: 80,
 };
 
 /// Reads the arguments and the environment.

@@ -5,6 +5,12 @@ use crate::Error;
 use crate::client::{Descriptors, Server};
 use crate::figures::{Figure, Subject};
 
+/// What the flood has sent before anything is measured: every queue on its way is as full as it gets.
+const FLOOD_BYTES: u64 = 20_000_000;
+/// What it must send meanwhile: more than the measured messages are long, less than a fast measurement leaves
+/// it time for.
+const GOES_ON_BYTES: u64 = 1_000_000;
+
 /// One round: a fresh server each.
 ///
 /// # Errors
@@ -23,7 +29,7 @@ fn server(
     subject: Subject,
     command: &[String],
 ) -> Result<(), Error> {
-    let samples = contest.sizes.echoes;
+    let samples = contest.sizes.crowd_samples;
     let mut server = Server::open(command)?.0;
     server.start_echo()?;
     let (trips, echoes) = feel(&mut server, 0, samples)?;
@@ -38,8 +44,12 @@ fn server(
         )?;
     }
     server.start("flood", &["/bin/cat", "/dev/zero"], Descriptors::Pipes)?;
-    server.until_output_of("flood")?;
+    server.read_on(FLOOD_BYTES)?;
+    let flooded = server.read_bytes();
     let (trips, echoes) = feel(&mut server, samples, samples)?;
+    if server.read_bytes() - flooded < GOES_ON_BYTES {
+        return Err("the flood ran dry".into());
+    }
     round.add_median(Figure::CrowdRoundTrip, subject, trips);
     round.add_median(Figure::CrowdEcho, subject, echoes);
     Ok(())
