@@ -62,7 +62,7 @@ impl<R: Read> Lines<R> {
                 Ok(0) => {
                     return Err(io::Error::new(
                         io::ErrorKind::UnexpectedEof,
-                        "the server closed its stdout",
+                        "the server closed its stdout: it ended, or hung and was killed",
                     ));
                 }
                 Ok(read) => {
