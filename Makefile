@@ -108,9 +108,12 @@ bench: release ## Measure: the table of docs/benchmarks.md (PEER="cmd args", BEN
 	$(CARGO) bench -p exec-tests --bench table -- $(BENCH_ARGS)
 
 .PHONY: fuzz
-fuzz: needs ## Fuzz every target for FUZZ_SECONDS (the parsers of foreign bytes)
+fuzz: needs ## Fuzz every target for FUZZ_SECONDS (tests with `fuzz` in their name)
+	@found=$$($(CARGO) test --profile quick --workspace --lib --bins --tests -- fuzz --list | grep -c ': test$$' || true); \
+	if [ "$$found" = 0 ]; then echo "fuzz: no target found" >&2; exit 1; fi; \
+	echo "fuzz: $$found targets, $(FUZZ_SECONDS) s each"
 	BOLERO_RANDOM_TEST_TIME_MS=$$(($(FUZZ_SECONDS) * 1000)) BOLERO_RANDOM_ITERATIONS=4294967295 \
-	  $(CARGO) test --profile quick --workspace fuzz_ -- --nocapture
+	  $(CARGO) test --profile quick --workspace --lib --bins --tests -- fuzz --nocapture
 
 # Finds what a build or test needs. As root on Debian or Ubuntu it installs what is missing, else it says what is.
 .PHONY: needs
