@@ -8,17 +8,16 @@ use memchr::memmem;
 
 use crate::Error;
 use crate::lines::Lines;
+use crate::messages::{
+    Descriptors, NOTHING, Reply, expect_result, is_about, is_echo, request_line, start_params,
+};
 use crate::own_processes::{Descendants, OwnProcesses};
 use crate::watchdog::Watchdog;
 
-/// No message but a chunk of output is longer.
-const LONGEST_SMALL_LINE: usize = 2_000;
 /// How long a server may take to go when its stdin ended: it has some thousand processes to end.
 const GOES_WITHIN: Duration = Duration::from_secs(15);
 /// How long all that is asked of a server may take; one that hangs is killed and its figure not measured.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(180);
-/// The environment of every command.
-const ENVIRONMENT: &str = r#"{"PATH":"/usr/local/bin:/usr/bin:/bin","LC_ALL":"C.UTF-8"}"#;
 
 /// A running server with a client.
 #[derive(Debug)]
@@ -107,7 +106,7 @@ impl Server {
         loop {
             let line = self.lines.next()?;
             if reply.is(line) {
-                return reply.result(line);
+                return expect_result(line);
             }
         }
     }
@@ -134,7 +133,7 @@ impl Server {
                 return Ok(begun.elapsed());
             }
             if reply.is(line) {
-                reply.result(line)?;
+                expect_result(line)?;
             }
         }
     }
@@ -167,7 +166,7 @@ impl Server {
                 return Ok((begun.elapsed(), bytes));
             }
             if let Some(reply) = reply.filter(|reply| reply.is(line)) {
-                reply.result(line)?;
+                expect_result(line)?;
             }
             if let Some(at) = chunk.find(line) {
                 let text = &line[at + chunk.needle().len()..];
@@ -247,7 +246,7 @@ impl Server {
             if is_echo(line) {
                 seen = Some(begun.elapsed());
             } else if reply.is(line) {
-                reply.result(line)?;
+                expect_result(line)?;
                 replied = true;
             }
             if let (Some(seen), true) = (seen, replied) {
@@ -297,62 +296,4 @@ impl Drop for Server {
         });
         descendants.kill();
     }
-}
-
-/// What the descriptors of a process are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Descriptors {
-    Pipes,
-    Terminal,
-}
-
-/// The answer to a request, known by its id.
-#[derive(Debug)]
-pub(crate) struct Reply(memmem::Finder<'static>);
-
-impl Reply {
-    fn to(id: u64) -> Self {
-        Self(memmem::Finder::new(format!("\"id\":{id}").as_bytes()).into_owned())
-    }
-
-    fn is(&self, line: &[u8]) -> bool {
-        if line.len() > LONGEST_SMALL_LINE * 4 || memmem::find(line, b"\"method\":").is_some() {
-            return false;
-        }
-        let after = |at: usize| line.get(at + self.0.needle().len());
-        self.0
-            .find(line)
-            .is_some_and(|at| !after(at).is_some_and(u8::is_ascii_digit))
-    }
-
-    #[expect(clippy::unused_self, reason = "reads as: the reply's result")]
-    fn result(&self, line: &[u8]) -> Result<(), Error> {
-        if memmem::find(line, b"\"error\":").is_some() {
-            return Err(String::from_utf8_lossy(line).into_owned().into());
-        }
-        Ok(())
-    }
-}
-
-/// A request that every server answers at once, without doing anything.
-const NOTHING: &str = r#"{"processId":"none"}"#;
-
-fn request_line(id: u64, method: &str, params: &str) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
-}
-
-fn start_params(id: &str, argv: &[&str], stdio: Descriptors) -> String {
-    let argv = serde_json::Value::from(argv);
-    let tty = stdio == Descriptors::Terminal;
-    format!(
-        r#"{{"processId":"{id}","argv":{argv},"cwd":"file:///","env":{ENVIRONMENT},"tty":{tty},"pipeStdin":false,"arg0":null}}"#
-    )
-}
-
-fn is_about(line: &[u8], method: &str) -> bool {
-    line.len() < LONGEST_SMALL_LINE && memmem::find(line, method.as_bytes()).is_some()
-}
-
-fn is_echo(line: &[u8]) -> bool {
-    is_about(line, "process/output") && memmem::find(line, b"\"processId\":\"echo\"").is_some()
 }

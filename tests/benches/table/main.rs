@@ -23,6 +23,7 @@ mod floor;
 mod lines;
 mod machine;
 mod measure;
+mod messages;
 mod options;
 mod own_processes;
 mod record;

@@ -2,8 +2,9 @@
 
 use super::{Contest, Round, microseconds};
 use crate::Error;
-use crate::client::{Descriptors, Server};
+use crate::client::Server;
 use crate::figures::{Figure, Subject};
+use crate::messages::Descriptors;
 
 /// What the flood has sent before anything is measured: every queue on its way is as full as it gets.
 const FLOOD_BYTES: u64 = 20_000_000;

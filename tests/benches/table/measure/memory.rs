@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::{Contest, Round, megabytes};
 use crate::Error;
-use crate::client::{Descriptors, Server};
+use crate::client::Server;
 use crate::figures::{Figure, Subject};
+use crate::messages::Descriptors;
 
 /// Allocators and reapers settle within it; shorter than the time a closed process stays readable, which is
 /// part of what is measured.

@@ -2,9 +2,10 @@
 
 use super::{Contest, Round, in_turns, milliseconds};
 use crate::Error;
-use crate::client::{Descriptors, Server};
+use crate::client::Server;
 use crate::figures::{Figure, Subject};
 use crate::floor::posix_spawn;
+use crate::messages::Descriptors;
 
 /// Samples that are not kept.
 const WARM_UP: usize = 10;
