@@ -165,7 +165,7 @@ impl Server {
             if is_about(line, "process/closed") {
                 return Ok((begun.elapsed(), bytes));
             }
-            if let Some(reply) = reply.filter(|reply| reply.is(line)) {
+            if reply.is_some_and(|reply| reply.is(line)) {
                 expect_result(line)?;
             }
             if let Some(at) = chunk.find(line) {
