@@ -8,6 +8,12 @@ mod command;
 pub mod environment;
 mod process;
 mod signal;
+mod sys;
+mod sys_child;
+mod sys_keeper;
+mod sys_raw;
+mod sys_spawn;
+mod sys_stack;
 mod table;
 pub mod warden;
 
