@@ -41,10 +41,20 @@ pub(crate) fn exit_now(code: i32) -> ! {
 /// # Errors
 /// sigprocmask(2) or signalfd(2).
 pub(crate) fn take_signals() -> io::Result<OwnedFd> {
-    for signal in 1..=libc::SIGRTMAX() {
-        // SAFETY: SIG_DFL runs no code; for numbers that cannot be set the call fails, which is harmless.
+    for signal in 1..=64 {
+        // The kernel's own struct sigaction, all zero: SIG_DFL, no flags, an empty mask. Not by signal(3), which
+        // leaves out the two signals that libc keeps for itself: a parent may have ignored those too.
+        let default = [0u64; 4];
+        // SAFETY: reads one kernel sigaction, which is not longer than that; SIG_DFL runs no code. For SIGKILL
+        // and SIGSTOP the call fails, which is harmless.
         unsafe {
-            libc::signal(signal, libc::SIG_DFL);
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                std::ptr::null::<u64>(),
+                8usize,
+            );
         }
     }
     // SAFETY: sigset_t is plain data, initialised by sigfillset and sigemptyset before it is read.

@@ -246,7 +246,8 @@ unsafe fn set_up(plan: &ChildPlan, arrange: bool) -> Result<(), (u32, i32)> {
 /// # Safety
 /// The plan's strings and arrays are valid and terminated.
 unsafe fn execute(plan: &ChildPlan) {
-    let mut worst = 0;
+    // Written down only at the end: a failure that a later program makes good is none.
+    let mut worst = (0, 0, false, libc::ENOENT);
     for index in 0..plan.program_count {
         // SAFETY: index < program_count.
         let path = unsafe { *plan.programs.add(index as usize) };
@@ -267,19 +268,17 @@ unsafe fn execute(plan: &ChildPlan) {
             libc::EACCES => (3, true),
             _ => (4, false),
         };
-        if weight > worst {
-            worst = weight;
-            plan.failed_program.store(index, Ordering::SeqCst);
-            plan.failed_exists.store(exists, Ordering::SeqCst);
-            plan.fail(step::EXEC, errno);
+        if weight > worst.0 {
+            worst = (weight, index, exists, errno);
         }
         if !go_on {
-            return;
+            break;
         }
     }
-    if worst == 0 {
-        plan.fail(step::EXEC, libc::ENOENT);
-    }
+    let (_, index, exists, errno) = worst;
+    plan.failed_program.store(index, Ordering::SeqCst);
+    plan.failed_exists.store(exists, Ordering::SeqCst);
+    plan.fail(step::EXEC, errno);
 }
 
 unsafe fn exec(path: *const u8, argv: *const *const u8, environment: *const *const u8) -> i32 {

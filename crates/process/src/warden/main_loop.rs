@@ -115,6 +115,7 @@ impl Main {
         main.watch(&main.signals, SIGNALS)?;
         main.watch(main.tracker.source(), TRACKER)?;
         main.report(main.hello());
+        main.flush();
         Ok(main)
     }
 
