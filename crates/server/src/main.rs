@@ -1,2 +1,4 @@
 //! exec-server.
+#![forbid(unsafe_code)]
+mod transport;
 fn main() {}

@@ -53,7 +53,8 @@ impl LineBuffer {
                 // Gives the memory of a large line back.
                 self.bytes = vec![0; BASE_BYTES];
             }
-        } else if self.end == self.bytes.len() {
+        } else if self.end >= self.bytes.len() - self.bytes.len() / 8 {
+            // Nearly full: a small read costs as much as a large one.
             if self.start > 0 {
                 self.bytes.copy_within(self.start..self.end, 0);
                 self.end -= self.start;
@@ -100,7 +101,8 @@ impl LineBuffer {
     }
 
     fn give(&mut self, line: std::ops::Range<usize>) -> Line<'_> {
-        if let Some(prefix) = self.skipping.take() {
+        if let Some(mut prefix) = self.skipping.take() {
+            keep_prefix(&mut prefix, &self.bytes[line]);
             self.given = prefix;
             return Line::TooLong(&self.given);
         }
@@ -115,13 +117,19 @@ impl LineBuffer {
     fn skip_if_too_long(&mut self) {
         let line = &self.bytes[self.start..self.end];
         if self.skipping.is_none() && line.len() > self.max_line_bytes {
-            self.skipping = Some(line[..line.len().min(LINE_PREFIX_BYTES)].to_vec());
+            self.skipping = Some(Vec::new());
         }
-        if self.skipping.is_some() {
+        if let Some(prefix) = &mut self.skipping {
+            keep_prefix(prefix, line);
             self.start = self.end;
             self.scanned = self.end;
         }
     }
+}
+
+fn keep_prefix(prefix: &mut Vec<u8>, more: &[u8]) {
+    let room = LINE_PREFIX_BYTES - prefix.len();
+    prefix.extend_from_slice(&more[..more.len().min(room)]);
 }
 
 #[cfg(test)]
@@ -193,13 +201,21 @@ mod tests {
 
     #[test]
     fn lines_larger_than_the_buffer_and_over_the_cap() {
-        for (cap, len) in [(300_000, 300_000), (300_000, 300_001), (300_000, 2_000_000), (100, 70_000)] {
+        for (cap, len) in [
+            (300_000, 300_000),
+            (300_000, 300_001),
+            (300_000, 2_000_000),
+            (100, 70_000),
+        ] {
             let mut bytes = vec![b'a'; len];
             bytes.extend_from_slice(b"\nnext\nlast");
             for size in [7, 4096, 1 << 20] {
                 let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
                 let lines = lines_of(cap, &pieces);
-                assert!(lines == model(cap, &bytes), "cap {cap}, length {len}, pieces of {size}");
+                assert!(
+                    lines == model(cap, &bytes),
+                    "cap {cap}, length {len}, pieces of {size}"
+                );
             }
         }
     }
@@ -219,7 +235,9 @@ mod tests {
         assert!(most <= (1 << 20) + 1, "{most}");
         buffer.room()[0] = b'\n';
         buffer.filled(1);
-        assert!(matches!(buffer.next_line(), Some(Line::TooLong(prefix)) if prefix.len() == LINE_PREFIX_BYTES));
+        assert!(
+            matches!(buffer.next_line(), Some(Line::TooLong(prefix)) if prefix.len() == LINE_PREFIX_BYTES)
+        );
         assert!(buffer.next_line().is_none());
         buffer.room();
         assert_eq!(buffer.bytes.len(), BASE_BYTES);
