@@ -1,4 +1,5 @@
 //! exec-server.
 #![forbid(unsafe_code)]
+mod outbox;
 mod transport;
 fn main() {}
