@@ -182,7 +182,7 @@ impl Outbox {
 
     /// Gathers lines for one write into `buffer`, which is empty: replies first, then one chunk of each
     /// process in turn, until the batch is full or nothing is left.
-    pub(super) fn fill(&self, buffer: &mut Vec<u8>) {
+    pub(crate) fn fill(&self, buffer: &mut Vec<u8>) {
         while buffer.len() < self.write_batch_bytes {
             // No lock while a process or an `AfterReply` is called: both may call back.
             let mut state = self.state();
