@@ -7,7 +7,7 @@ mod outgoing;
 mod pending;
 mod router;
 
-pub(crate) use dispatcher::Dispatcher;
+pub(crate) use dispatcher::{Dispatcher, limit_reached};
 pub(crate) use handshake::Handshake;
 pub(crate) use outgoing::OutgoingRequests;
 pub(crate) use pending::Pending;
