@@ -68,22 +68,35 @@ impl Launcher {
 /// `capabilities.shellSnapshotV2` is false; `managedNetwork` without its enforcement asks for nothing.
 fn refuse_what_is_not_built(params: &ExecParams) -> Result<(), RpcError> {
     let unsupported = |member: &str, message: &str| {
-        Err(ErrorKind::Unsupported { member: member.to_owned() }.into_error(message))
+        Err(ErrorKind::Unsupported {
+            member: member.to_owned(),
+        }
+        .into_error(message))
     };
-    if params.sandbox.as_ref().is_some_and(|sandbox| !sandbox.is_disabled()) {
+    if params
+        .sandbox
+        .as_ref()
+        .is_some_and(|sandbox| !sandbox.is_disabled())
+    {
         let message = "unsupported: this server has no sandbox yet; leave `sandbox` out, or say \
                        `permissions: {type: \"disabled\"}`";
         return unsupported("sandbox", message);
     }
     if params.enforce_managed_network == Some(true) {
-        return unsupported("enforceManagedNetwork", "unsupported: this server has no managed network yet");
+        return unsupported(
+            "enforceManagedNetwork",
+            "unsupported: this server has no managed network yet",
+        );
     }
     Ok(())
 }
 
 fn argv(argv: Vec<String>) -> Result<Vec<OsString>, RpcError> {
     if argv.is_empty() {
-        return Err(RpcError::invalid_param("argv", "empty, at least a program expected"));
+        return Err(RpcError::invalid_param(
+            "argv",
+            "empty, at least a program expected",
+        ));
     }
     argv.into_iter()
         .enumerate()
@@ -93,7 +106,10 @@ fn argv(argv: Vec<String>) -> Result<Vec<OsString>, RpcError> {
 
 fn without_nul(member: impl std::fmt::Display, text: String) -> Result<OsString, RpcError> {
     if text.contains('\0') {
-        return Err(RpcError::invalid_param(member.to_string(), "holds a NUL character"));
+        return Err(RpcError::invalid_param(
+            member.to_string(),
+            "holds a NUL character",
+        ));
     }
     Ok(text.into())
 }
@@ -105,8 +121,13 @@ fn stdio(tty: bool, pipe_stdin: bool, size: Option<TerminalSize>) -> Result<Stdi
             check_size(size, "size.")?;
             Ok(Stdio::Terminal { size })
         }
-        (false, Some(_)) => Err(RpcError::invalid_param("size", "only a terminal has one: give `tty: true`")),
-        (false, None) => Ok(Stdio::Pipes { keep_stdin: pipe_stdin }),
+        (false, Some(_)) => Err(RpcError::invalid_param(
+            "size",
+            "only a terminal has one: give `tty: true`",
+        )),
+        (false, None) => Ok(Stdio::Pipes {
+            keep_stdin: pipe_stdin,
+        }),
     }
 }
 
@@ -121,7 +142,10 @@ fn limits(limits: Option<ResourceLimits>) -> Result<ResourceLimits, RpcError> {
 
 fn at_least_one(member: &str, value: Option<u64>) -> Result<Option<u64>, RpcError> {
     match value {
-        Some(0) => Err(RpcError::invalid_param(member, "at least 1 expected, or nothing for no limit")),
+        Some(0) => Err(RpcError::invalid_param(
+            member,
+            "at least 1 expected, or nothing for no limit",
+        )),
         value => Ok(value),
     }
 }
@@ -164,7 +188,10 @@ mod tests {
             (json!({"idleTimeoutMs": 0}), "idleTimeoutMs"),
             (json!({"limits": {"memoryBytes": 0}}), "limits.memoryBytes"),
             (json!({"limits": {"openFiles": 0}}), "limits.openFiles"),
-            (json!({"enforceManagedNetwork": true}), "unsupported enforceManagedNetwork"),
+            (
+                json!({"enforceManagedNetwork": true}),
+                "unsupported enforceManagedNetwork",
+            ),
         ] {
             assert_eq!(member_at_fault(&changes), member, "{changes}");
         }

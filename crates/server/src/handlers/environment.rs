@@ -60,9 +60,15 @@ impl Facts {
         let home = variable("HOME").or_else(|| uri(&user()?.home));
         let shell = variable("SHELL").or_else(|| uri(&user()?.shell));
         Self {
-            shell: shell.or_else(|| uri(OsStr::new(DEFAULT_SHELL))).unwrap_or_else(|| cwd.clone()),
-            home: home.or_else(|| uri(OsStr::new("/"))).unwrap_or_else(|| cwd.clone()),
-            temp: variable("TMPDIR").or_else(|| uri(OsStr::new(DEFAULT_TEMP))).unwrap_or_else(|| cwd.clone()),
+            shell: shell
+                .or_else(|| uri(OsStr::new(DEFAULT_SHELL)))
+                .unwrap_or_else(|| cwd.clone()),
+            home: home
+                .or_else(|| uri(OsStr::new("/")))
+                .unwrap_or_else(|| cwd.clone()),
+            temp: variable("TMPDIR")
+                .or_else(|| uri(OsStr::new(DEFAULT_TEMP)))
+                .unwrap_or_else(|| cwd.clone()),
             cwd,
         }
     }
@@ -82,8 +88,10 @@ fn find_user(passwd: &[u8], uid: u32) -> Option<User> {
             return None;
         };
         let path = |bytes: &[u8]| OsStr::from_bytes(bytes).to_os_string();
-        (std::str::from_utf8(id).ok()?.parse() == Ok(uid))
-            .then(|| User { home: path(home), shell: path(shell) })
+        (std::str::from_utf8(id).ok()?.parse() == Ok(uid)).then(|| User {
+            home: path(home),
+            shell: path(shell),
+        })
     })
 }
 
@@ -120,7 +128,10 @@ pub(super) fn describe(handlers: &Handlers) -> EnvironmentInfo {
         prepend_path_dirs: Vec::new(),
         temporary_directories: Vec::new(),
         temp_dir: Some(facts.temp.clone()),
-        capabilities: CAPABILITIES.iter().map(|(name, works)| ((*name).to_owned(), *works)).collect(),
+        capabilities: CAPABILITIES
+            .iter()
+            .map(|(name, works)| ((*name).to_owned(), *works))
+            .collect(),
         protocol: Some(ProtocolInfo {
             version: PROTOCOL_VERSION,
             methods: methods(handlers),
@@ -132,7 +143,13 @@ pub(super) fn describe(handlers: &Handlers) -> EnvironmentInfo {
 }
 
 fn methods(handlers: &Handlers) -> Vec<String> {
-    handlers.methods.get().into_iter().flatten().map(|name| (*name).to_owned()).collect()
+    handlers
+        .methods
+        .get()
+        .into_iter()
+        .flatten()
+        .map(|name| (*name).to_owned())
+        .collect()
 }
 
 fn wire_limits(limits: &Limits) -> WireLimits {
@@ -163,7 +180,9 @@ pub(super) async fn status(
     _call: Call,
     _params: Empty,
 ) -> Result<EnvironmentStatus, Refusal> {
-    Ok(EnvironmentStatus { status: "ready".to_owned() })
+    Ok(EnvironmentStatus {
+        status: "ready".to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -174,7 +193,10 @@ mod tests {
         me:x:1000:1000:,,,:/home/me:/usr/bin/zsh\nodd:x:x:1::/odd:/odd\n";
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
-        variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
+        variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
     }
 
     fn uri(path: &str) -> PathUri {
@@ -212,6 +234,9 @@ mod tests {
     fn the_provider_id_has_the_form_of_a_digest() {
         let id = provider_id();
         let hex = id.strip_prefix("sha256:").unwrap();
-        assert!(hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
+        assert!(
+            hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit()),
+            "{id}"
+        );
     }
 }

@@ -48,12 +48,17 @@ pub(crate) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
         Failure::Refused(refused) => refused_start(refused),
         Failure::Start(error) => failed_start(error),
         Failure::Command(InvalidCommand { member, reason }) => RpcError::invalid_param(member, reason),
-        Failure::Write(WriteError::BacklogFull { queued_bytes, limit_bytes }) => {
-            ErrorKind::StdinBacklogFull { queued_bytes, limit_bytes }.into_error(format!(
-                "stdin backlog is full, nothing was written: {queued_bytes} bytes wait, the limit is \
-                 {limit_bytes}; write again when the process has read"
-            ))
+        Failure::Write(WriteError::BacklogFull {
+            queued_bytes,
+            limit_bytes,
+        }) => ErrorKind::StdinBacklogFull {
+            queued_bytes,
+            limit_bytes,
         }
+        .into_error(format!(
+            "stdin backlog is full, nothing was written: {queued_bytes} bytes wait, the limit is \
+                 {limit_bytes}; write again when the process has read"
+        )),
         Failure::CloseStdin(CloseStdinError::Terminal) => ErrorKind::StdinIsTerminal
             .into_error("stdin is a terminal, which has no end of file: write the EOF character (0x04)"),
         Failure::CloseStdin(CloseStdinError::NotPiped) => {
@@ -70,17 +75,23 @@ pub(crate) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
 
 fn refused_start(refused: StartRefused) -> RpcError {
     match refused {
-        StartRefused::IdInUse => ErrorKind::ProcessIdInUse
-            .into_error("process id in use: the process of that id has not closed"),
-        StartRefused::LimitReached { limit, value } => {
-            ErrorKind::LimitReached { limit: limit.to_owned(), value }
-                .into_error(format!("too many processes: {value} at most"))
+        StartRefused::IdInUse => {
+            ErrorKind::ProcessIdInUse.into_error("process id in use: the process of that id has not closed")
         }
+        StartRefused::LimitReached { limit, value } => ErrorKind::LimitReached {
+            limit: limit.to_owned(),
+            value,
+        }
+        .into_error(format!("too many processes: {value} at most")),
         StartRefused::Invalid(invalid) => rpc_error(invalid),
-        StartRefused::Unenforceable(member) => ErrorKind::Unenforceable { member: member.to_owned() }
-            .into_error(format!("{member} cannot be enforced on this machine")),
-        StartRefused::Ending => ErrorKind::WrongState { state: "ending".to_owned() }
-            .into_error("the session is ending"),
+        StartRefused::Unenforceable(member) => ErrorKind::Unenforceable {
+            member: member.to_owned(),
+        }
+        .into_error(format!("{member} cannot be enforced on this machine")),
+        StartRefused::Ending => ErrorKind::WrongState {
+            state: "ending".to_owned(),
+        }
+        .into_error("the session is ending"),
     }
 }
 
@@ -97,7 +108,11 @@ fn failed_start(error: StartError) -> RpcError {
         StartError::Failed { step, errno } => {
             let code = errno_name(errno);
             let message = format!("failed to {step}: {code}");
-            ErrorKind::SpawnFailed { step: step_name(step).to_owned(), errno: code }.into_error(message)
+            ErrorKind::SpawnFailed {
+                step: step_name(step).to_owned(),
+                errno: code,
+            }
+            .into_error(message)
         }
         StartError::Terminated => {
             ErrorKind::TerminatedWhileStarting.into_error("terminated before it could run")
@@ -181,16 +196,37 @@ mod tests {
     #[test]
     fn a_missing_path_is_named() {
         let path = PathUri::from_path(Path::new("/no such")).unwrap();
-        let error = rpc_error(StartError::NotFound { subject: SpawnSubject::Cwd, path: path.clone() });
-        assert_eq!(error.kind(), Some(ErrorKind::SpawnNotFound { subject: SpawnSubject::Cwd, path }));
-        assert_eq!((error.code, error.message.as_str()), (-32603, "working directory not found: /no such"));
+        let error = rpc_error(StartError::NotFound {
+            subject: SpawnSubject::Cwd,
+            path: path.clone(),
+        });
+        assert_eq!(
+            error.kind(),
+            Some(ErrorKind::SpawnNotFound {
+                subject: SpawnSubject::Cwd,
+                path
+            })
+        );
+        assert_eq!(
+            (error.code, error.message.as_str()),
+            (-32603, "working directory not found: /no such")
+        );
     }
 
     #[test]
     fn error_numbers_have_their_names() {
-        let error = rpc_error(StartError::Failed { step: StartStep::Pipe, errno: 24 });
-        let kind = ErrorKind::SpawnFailed { step: "pipe".into(), errno: "EMFILE".into() };
-        assert_eq!((error.kind(), error.message.as_str()), (Some(kind), "failed to make a pipe: EMFILE"));
+        let error = rpc_error(StartError::Failed {
+            step: StartStep::Pipe,
+            errno: 24,
+        });
+        let kind = ErrorKind::SpawnFailed {
+            step: "pipe".into(),
+            errno: "EMFILE".into(),
+        };
+        assert_eq!(
+            (error.kind(), error.message.as_str()),
+            (Some(kind), "failed to make a pipe: EMFILE")
+        );
         assert_eq!(errno_name(4000), "errno 4000");
     }
 
@@ -198,10 +234,23 @@ mod tests {
     fn refusals_of_a_start_are_invalid_requests_or_params() {
         for (refused, code) in [
             (StartRefused::IdInUse, -32600),
-            (StartRefused::LimitReached { limit: "maxProcesses", value: 1 }, -32600),
+            (
+                StartRefused::LimitReached {
+                    limit: "maxProcesses",
+                    value: 1,
+                },
+                -32600,
+            ),
             (StartRefused::Ending, -32600),
             (StartRefused::Unenforceable("limits.memoryBytes"), -32602),
-            (InvalidCommand { member: "argv".into(), reason: "empty".into() }.into(), -32602),
+            (
+                InvalidCommand {
+                    member: "argv".into(),
+                    reason: "empty".into(),
+                }
+                .into(),
+                -32602,
+            ),
         ] {
             assert_eq!(rpc_error(refused.clone()).code, code, "{refused:?}");
         }

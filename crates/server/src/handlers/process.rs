@@ -17,7 +17,9 @@ use super::failure::rpc_error;
 use super::read_line::write_read_line;
 use crate::dispatch::{Answer, Call, Refusal};
 
-const UNKNOWN: WriteResponse = WriteResponse { status: WriteStatus::UnknownProcess };
+const UNKNOWN: WriteResponse = WriteResponse {
+    status: WriteStatus::UnknownProcess,
+};
 
 /// The whole line of the reply.
 pub(super) async fn read(
@@ -32,7 +34,11 @@ pub(super) async fn read(
     let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
     let after_seq = params.after_seq.unwrap_or(0);
     // A batch waits for all its answers: it must not wait for this one.
-    let wait = if call.in_batch { 0 } else { params.wait_ms.unwrap_or(0) };
+    let wait = if call.in_batch {
+        0
+    } else {
+        params.wait_ms.unwrap_or(0)
+    };
     let wait = Duration::from_millis(wait).min(handlers.limits.max_wait);
 
     let unknown = || RpcError::unknown_process(&params.process_id);
@@ -63,7 +69,9 @@ pub(super) async fn write(
     };
     let bytes = Bytes::from(params.chunk.0);
     let close = params.close_stdin.unwrap_or(false);
-    let status = process.write(bytes, params.write_id.as_deref(), close).map_err(rpc_error)?;
+    let status = process
+        .write(bytes, params.write_id.as_deref(), close)
+        .map_err(rpc_error)?;
     Ok(WriteResponse { status }.into())
 }
 
@@ -87,7 +95,10 @@ pub(super) async fn resize(
     _call: Call,
     params: ResizeParams,
 ) -> Result<Empty, Refusal> {
-    let size = TerminalSize { rows: params.rows, cols: params.cols };
+    let size = TerminalSize {
+        rows: params.rows,
+        cols: params.cols,
+    };
     check_size(size, "")?;
     let unknown = || RpcError::unknown_process(&params.process_id);
     let process = handlers.table.get(&params.process_id).ok_or_else(unknown)?;
@@ -100,7 +111,10 @@ pub(super) async fn resize(
 pub(crate) fn check_size(size: TerminalSize, path: &str) -> Result<(), RpcError> {
     for (member, value) in [("rows", size.rows), ("cols", size.cols)] {
         if value == 0 {
-            return Err(RpcError::invalid_param(format!("{path}{member}"), "1 to 65535 expected"));
+            return Err(RpcError::invalid_param(
+                format!("{path}{member}"),
+                "1 to 65535 expected",
+            ));
         }
     }
     Ok(())
@@ -139,7 +153,9 @@ pub(super) async fn list(
     _call: Call,
     _params: Empty,
 ) -> Result<ListResponse, Refusal> {
-    Ok(ListResponse { processes: handlers.table.list() })
+    Ok(ListResponse {
+        processes: handlers.table.list(),
+    })
 }
 
 pub(super) async fn wait(

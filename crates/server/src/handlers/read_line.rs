@@ -111,9 +111,16 @@ mod tests {
         };
         let reply = read_back(r#""id""#, &page);
         assert_eq!((reply.jsonrpc.as_str(), reply.id), ("2.0", "id".into()));
-        let chunk = |seq, stream, bytes: &[u8]| ReadChunk { seq, stream, chunk: bytes.into() };
+        let chunk = |seq, stream, bytes: &[u8]| ReadChunk {
+            seq,
+            stream,
+            chunk: bytes.into(),
+        };
         let expected = ReadResponse {
-            chunks: vec![chunk(3, Stream::Stdout, b"\0\xff\n"), chunk(4, Stream::Stderr, b"x")],
+            chunks: vec![
+                chunk(3, Stream::Stdout, b"\0\xff\n"),
+                chunk(4, Stream::Stderr, b"x"),
+            ],
             next_seq: 5,
             exited: true,
             exit_code: Some(3),
@@ -131,6 +138,9 @@ mod tests {
     #[test]
     fn a_process_that_has_said_nothing() {
         let result = read_back("-1", &page()).result;
-        assert_eq!((result.chunks.len(), result.next_seq, result.exited), (0, 1, false));
+        assert_eq!(
+            (result.chunks.len(), result.next_seq, result.exited),
+            (0, 1, false)
+        );
     }
 }

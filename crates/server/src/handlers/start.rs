@@ -30,7 +30,10 @@ pub(super) async fn start(
     let start_id = params.start_id.clone();
     let command = handlers.launcher.prepare(params, call.trace.as_ref())?;
     let known = handlers.table.get(&id);
-    let process = handlers.table.start(id.clone(), start_id, command).map_err(rpc_error)?;
+    let process = handlers
+        .table
+        .start(id.clone(), start_id, command)
+        .map_err(rpc_error)?;
     // The same startId again: another request's process, which that request opens and gives up.
     let is_ours = !known.is_some_and(|known| Arc::ptr_eq(&known, &process));
     let given_up = GivenUp(is_ours.then(|| Arc::clone(&process)));
@@ -44,7 +47,10 @@ pub(super) async fn start(
         limits: started.limits,
     };
     let open: AfterReply = Arc::new(move || process.open_notifications());
-    Ok(Answer { result, after: is_ours.then_some(open) })
+    Ok(Answer {
+        result,
+        after: is_ours.then_some(open),
+    })
 }
 
 /// Ends the process of a start that is cancelled before its answer. Its last notifications are sent: it may
