@@ -1,7 +1,6 @@
 //! From a start request to a command, as one list a reader can check. Sandbox and shell snapshot take their
 //! places here.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -164,7 +163,7 @@ mod tests {
             params[member] = value.clone();
         }
         let params = decode_params_text(Some(&params.to_string()))?;
-        Launcher::new(BTreeMap::new()).prepare(params, None)
+        Launcher::new(Environment::new()).prepare(params, None)
     }
 
     fn member_at_fault(changes: &Value) -> String {

@@ -13,7 +13,6 @@ use crate::outbox::{Outbox, Reply};
 
 /// Why a request of ours has no result.
 #[derive(Debug, thiserror::Error)]
-#[cfg_attr(not(test), expect(dead_code, reason = "approvals will ask the client"))]
 pub(crate) enum RequestError {
     /// The client answered with an error.
     #[error("the client refused: {}", .0.message)]

@@ -132,11 +132,13 @@ fn is_same_id(one: &str, other: &str) -> bool {
         return true;
     }
     let text = |raw: &str| {
-        raw.contains('\\')
-            .then(|| serde_json::from_str::<String>(raw).ok())
-            .unwrap_or_else(|| Some(raw.strip_prefix('"')?.strip_suffix('"')?.to_owned()))
+        if raw.contains('\\') {
+            serde_json::from_str(raw).ok()
+        } else {
+            Some(raw.strip_prefix('"')?.strip_suffix('"')?.to_owned())
+        }
     };
-    matches!((text(one), text(other)), (Some(one), Some(other)) if one == other)
+    text(one).is_some_and(|one: String| text(other) == Some(one))
 }
 
 #[cfg(test)]

@@ -57,18 +57,15 @@ impl Facts {
     fn from_sources(environment: &Environment, cwd: PathUri, user: impl Fn() -> Option<User>) -> Self {
         let uri = |path: &OsStr| PathUri::from_path(Path::new(path));
         let variable = |name: &str| environment.get(OsStr::new(name)).and_then(|path| uri(path));
-        let home = variable("HOME").or_else(|| uri(&user()?.home));
-        let shell = variable("SHELL").or_else(|| uri(&user()?.shell));
+        let default = |path: &str| uri(OsStr::new(path)).unwrap_or_else(PathUri::root);
         Self {
-            shell: shell
-                .or_else(|| uri(OsStr::new(DEFAULT_SHELL)))
-                .unwrap_or_else(|| cwd.clone()),
-            home: home
-                .or_else(|| uri(OsStr::new("/")))
-                .unwrap_or_else(|| cwd.clone()),
-            temp: variable("TMPDIR")
-                .or_else(|| uri(OsStr::new(DEFAULT_TEMP)))
-                .unwrap_or_else(|| cwd.clone()),
+            shell: variable("SHELL")
+                .or_else(|| uri(&user()?.shell))
+                .unwrap_or_else(|| default(DEFAULT_SHELL)),
+            home: variable("HOME")
+                .or_else(|| uri(&user()?.home))
+                .unwrap_or_else(PathUri::root),
+            temp: variable("TMPDIR").unwrap_or_else(|| default(DEFAULT_TEMP)),
             cwd,
         }
     }

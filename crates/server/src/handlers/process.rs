@@ -44,7 +44,7 @@ pub(super) async fn read(
     let unknown = || RpcError::unknown_process(&params.process_id);
     let process = handlers.table.get(&params.process_id).ok_or_else(unknown)?;
     // The turn is not kept: who waits for output holds nobody up.
-    drop(process.turn().await.map_err(|_| unknown())?);
+    process.turn().await.map_err(|_| unknown())?;
     if !wait.is_zero() {
         // Either way it answers what there is.
         let _ = tokio::time::timeout(wait, process.event_after(after_seq)).await;
@@ -169,7 +169,7 @@ pub(super) async fn wait(
     }
     let unknown = || RpcError::unknown_process(&params.process_id);
     let process = handlers.table.get(&params.process_id).ok_or_else(unknown)?;
-    drop(process.turn().await.map_err(|_| unknown())?);
+    process.turn().await.map_err(|_| unknown())?;
     let timeout = params.timeout_ms.map(Duration::from_millis);
     Ok(process.wait(&params.until, timeout).await.map_err(rpc_error)?)
 }

@@ -47,10 +47,10 @@ impl Endpoint {
         match kind {
             FileType::Socket => {
                 let own = fd.try_clone_to_owned()?;
-                Ok(Self::Socket(AsyncFd::with_interest(own, interest)?))
+                Ok(Self::Socket(watch_fd(own, interest)?))
             }
             FileType::Fifo | FileType::CharacterDevice => Ok(open_again(fd, direction)
-                .and_then(|own| AsyncFd::with_interest(own, interest))
+                .and_then(|own| watch_fd(own, interest))
                 .map_or_else(|_| Self::without_epoll(fd, kind), |fd| Ok(Self::Pollable(fd)))?),
             _ => Ok(Self::File(fd.try_clone_to_owned()?)),
         }
@@ -76,4 +76,9 @@ fn open_again(fd: BorrowedFd<'_>, direction: Direction) -> io::Result<OwnedFd> {
     let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+#[expect(deprecated, reason = "sound for an OwnedFd, whose number does not change")]
+pub(crate) fn watch_fd(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(fd, interest)
 }

@@ -6,6 +6,8 @@ use rustix::process::{Pid, PidfdFlags};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::descriptor::watch_fd;
+
 /// Waits until the other side of a pipe, socket or terminal has left, whatever bytes still wait in it: the
 /// last writer of a pipe we read, the last reader of one we write. For ever where that cannot be known: a
 /// file, `/dev/null`.
@@ -20,7 +22,7 @@ async fn watch(fd: BorrowedFd<'_>) -> Option<()> {
     // A duplicate, since epoll takes a descriptor once. Errors and hang-ups come with any interest; priority
     // is one that ordinary bytes do not wake.
     let own = fd.try_clone_to_owned().ok()?;
-    let watched = AsyncFd::with_interest(own, Interest::PRIORITY).ok()?;
+    let watched = watch_fd(own, Interest::PRIORITY).ok()?;
     loop {
         let any = Interest::PRIORITY | Interest::ERROR;
         let mut guard = watched.ready(any.add(Interest::WRITABLE)).await.ok()?;
@@ -41,7 +43,7 @@ impl Parent {
     pub(crate) fn watch() -> Option<Self> {
         let parent = rustix::process::getppid().filter(|pid| *pid != Pid::INIT)?;
         let pidfd = rustix::process::pidfd_open(parent, PidfdFlags::empty()).ok()?;
-        AsyncFd::with_interest(pidfd, Interest::READABLE).ok().map(Self)
+        watch_fd(pidfd, Interest::READABLE).ok().map(Self)
     }
 
     /// Waits until it has ended.
