@@ -13,6 +13,8 @@ mod signal;
 mod sys_async_fd;
 mod sys_pty;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod warden;
 
 pub use command::{Command, InvalidCommand, Stdio, Timeouts};
