@@ -19,6 +19,8 @@ mod sys_raw;
 mod sys_spawn;
 mod sys_stack;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod warden;
 
 pub use command::{Command, InvalidCommand, Stdio, Timeouts};
