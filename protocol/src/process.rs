@@ -121,6 +121,35 @@ pub struct ExecParams {
     pub start_id: Option<String>,
 }
 
+impl ExecParams {
+    /// A command on pipes, with an empty environment, no stdin and no limits: set what differs.
+    #[must_use]
+    pub fn new(process_id: impl Into<ProcessId>, argv: Vec<String>, cwd: PathUri) -> Self {
+        Self {
+            process_id: process_id.into(),
+            argv,
+            cwd,
+            env: BTreeMap::new(),
+            env_policy: None,
+            tty: false,
+            pipe_stdin: false,
+            arg0: None,
+            sandbox: None,
+            enforce_managed_network: None,
+            managed_network: None,
+            metadata: None,
+            shell_snapshot: None,
+            size: None,
+            stdin: None,
+            timeout_ms: None,
+            idle_timeout_ms: None,
+            grace_ms: None,
+            limits: None,
+            start_id: None,
+        }
+    }
+}
+
 /// Rows and columns of a terminal, 1–65535 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
