@@ -1,20 +1,10 @@
-//! The JSON-RPC 2.0 envelope, read without copying.
+//! Params: from raw JSON to their type, with an error that names the member.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::RpcError;
-
-/// W3C trace context of a message.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Trace {
-    /// `traceparent` header value.
-    pub traceparent: Option<String>,
-    /// `tracestate` header value.
-    pub tracestate: Option<String>,
-}
 
 /// Reads an absent or null member as its default.
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
