@@ -7,7 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Bytes that are a base64 string on the wire. Decoding is strict: standard alphabet, padded, no white space.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Base64(pub Vec<u8>);
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema, ts_rs::TS),
+    schemars(extend("contentEncoding" = "base64"))
+)]
+pub struct Base64(#[cfg_attr(feature = "schema", schemars(with = "String"), ts(as = "String"))] pub Vec<u8>);
 
 impl fmt::Debug for Base64 {
     /// Shows the length only: the bytes are a child's input or output, which never reach a log.

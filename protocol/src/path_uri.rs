@@ -19,7 +19,12 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// An absolute path, a `file://` URI on the wire. Bytes that are not UTF-8 survive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PathUri(PathBuf);
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema, ts_rs::TS),
+    schemars(extend("format" = "uri", "pattern" = "^[Ff][Ii][Ll][Ee]:/"))
+)]
+pub struct PathUri(#[cfg_attr(feature = "schema", schemars(with = "String"), ts(as = "String"))] PathBuf);
 
 /// Why a string is no [`PathUri`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,16 +6,17 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::envelope::null_as_default;
+use crate::envelope::{null_as_default, object, optional_object};
 use crate::exit::{ExitCause, Tree, Usage};
 use crate::sandbox::SandboxRequest;
 use crate::{Base64, EnvPolicy, PathUri, ShellSnapshotRequest};
 
 /// A process's name, chosen by the client; unique in the session while the process is known.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProcessId(Arc<str>);
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct ProcessId(#[cfg_attr(feature = "schema", schemars(with = "String"), ts(as = "String"))] Arc<str>);
 
 impl ProcessId {
     /// The id as text.
@@ -76,6 +77,7 @@ impl<'de> Deserialize<'de> for ProcessId {
 
 /// Params of `process/start`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExecParams {
     /// Names the process in every later message.
@@ -87,25 +89,31 @@ pub struct ExecParams {
     /// Laid over what `env_policy` gives; without one it is the whole environment.
     pub env: BTreeMap<String, String>,
     /// Which variables of the daemon's environment the child sees.
+    #[serde(default, deserialize_with = "optional_object")]
     pub env_policy: Option<EnvPolicy>,
     /// True: a PTY as controlling terminal. False: pipes.
     pub tty: bool,
     /// Keep a pipe's stdin open for `process/write`.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub pipe_stdin: bool,
     /// argv[0] as the process sees it.
     pub arg0: Option<String>,
     /// What the process may touch.
+    #[serde(default, deserialize_with = "optional_object")]
     pub sandbox: Option<SandboxRequest>,
     /// True: refuse to start without a managed network.
     pub enforce_managed_network: Option<bool>,
     /// The managed network, not interpreted yet.
     pub managed_network: Option<serde_json::Value>,
     /// Exported as CODEX_THREAD_ID and CODEX_TOOL_CALL_ID, over everything else.
+    #[serde(default, deserialize_with = "optional_object")]
     pub metadata: Option<ExecMetadata>,
     /// The shell state to start from.
+    #[serde(default, deserialize_with = "optional_object")]
     pub shell_snapshot: Option<ShellSnapshotRequest>,
     /// Initial window of a PTY; 24 × 80 without.
+    #[serde(default, deserialize_with = "optional_object")]
     pub size: Option<TerminalSize>,
     /// Written to stdin first; end of file follows unless `pipe_stdin` or `tty`.
     pub stdin: Option<Base64>,
@@ -116,6 +124,7 @@ pub struct ExecParams {
     /// SIGTERM to SIGKILL for both time limits, milliseconds.
     pub grace_ms: Option<u64>,
     /// Resource limits of the tree; what cannot be enforced is refused.
+    #[serde(default, deserialize_with = "optional_object")]
     pub limits: Option<ResourceLimits>,
     /// The same id and `startId` again: the same result, nothing started.
     pub start_id: Option<String>,
@@ -152,6 +161,7 @@ impl ExecParams {
 
 /// Rows and columns of a terminal, 1–65535 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalSize {
     /// Lines.
@@ -162,6 +172,7 @@ pub struct TerminalSize {
 
 /// `process/start.metadata`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExecMetadata {
     /// Exported as CODEX_THREAD_ID.
@@ -172,6 +183,7 @@ pub struct ExecMetadata {
 
 /// Limits of a command's whole tree, each ≥ 1 (`open_files`: of each process).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceLimits {
     /// Memory, bytes.
@@ -186,6 +198,7 @@ pub struct ResourceLimits {
 
 /// What holds a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Enforcement {
     /// A cgroup v2 controller or its accounting.
@@ -196,6 +209,7 @@ pub enum Enforcement {
 
 /// For each limit, what holds it; null: nothing can.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Enforces {
     /// Of `memoryBytes`.
@@ -210,6 +224,7 @@ pub struct Enforces {
 
 /// Which sandbox was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SandboxType {
     /// None.
@@ -222,6 +237,7 @@ pub enum SandboxType {
 
 /// Result of `process/start`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExecResponse {
     /// As given.
@@ -236,6 +252,7 @@ pub struct ExecResponse {
 
 /// Where a chunk came from, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Stream {
     /// A pipe on descriptor 1.
@@ -260,6 +277,7 @@ impl Stream {
 
 /// `process/output`: bytes a process printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct OutputNotification {
     /// Whose.
@@ -276,6 +294,7 @@ pub struct OutputNotification {
 
 /// `process/exited`: the leader ended; output may still follow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExitedNotification {
     /// Whose.
@@ -285,14 +304,16 @@ pub struct ExitedNotification {
     /// The leader's own exit code, or 128 + signal; 137 when the warden was lost.
     pub exit_code: i32,
     /// True when a sandbox refused something.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub sandbox_denied: bool,
     /// The signal that killed it (`SIGKILL`), if one did.
     pub signal: Option<String>,
     /// Why it ended.
     pub cause: Option<ExitCause>,
     /// True for the causes deadline and idle.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub timed_out: bool,
     /// From exec to exit, milliseconds.
     pub duration_ms: Option<u64>,
@@ -302,6 +323,7 @@ pub struct ExitedNotification {
 
 /// `process/closed`: all output streams are at end; the last numbered notification of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ClosedNotification {
     /// Whose.
@@ -319,6 +341,7 @@ pub struct ClosedNotification {
 /// `process/treeEnded`: the last descendant of a closed process is gone. Outside `seq`; sent once, to clients
 /// that gave `notifyTreeEnded`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TreeEndedNotification {
     /// Whose.
@@ -327,6 +350,7 @@ pub struct TreeEndedNotification {
 
 /// Params of `process/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadParams {
     /// Whose output.
@@ -341,6 +365,7 @@ pub struct ReadParams {
 
 /// One chunk of a `process/read` result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadChunk {
     /// Its number.
@@ -353,6 +378,7 @@ pub struct ReadChunk {
 
 /// Result of `process/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadResponse {
     /// Chunks after `afterSeq`, in order.
@@ -368,7 +394,8 @@ pub struct ReadResponse {
     /// What went wrong with the process's output, if something did.
     pub failure: Option<String>,
     /// A sandbox refused something.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub sandbox_denied: bool,
     /// The first chunk still retained; null when none is.
     pub first_seq: Option<u64>,
@@ -382,6 +409,7 @@ pub struct ReadResponse {
 
 /// Params of `process/write`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WriteParams {
     /// Whose stdin.
@@ -396,6 +424,7 @@ pub struct WriteParams {
 
 /// Result of `process/write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WriteResponse {
     /// What became of it.
@@ -404,6 +433,7 @@ pub struct WriteResponse {
 
 /// What became of a write or of closing stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum WriteStatus {
     /// Queued, in order.
@@ -418,6 +448,7 @@ pub enum WriteStatus {
 
 /// Params of `process/closeStdin`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CloseStdinParams {
     /// Whose stdin.
@@ -426,6 +457,7 @@ pub struct CloseStdinParams {
 
 /// Params of `process/resize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ResizeParams {
     /// Whose terminal.
@@ -438,6 +470,7 @@ pub struct ResizeParams {
 
 /// Params of `process/signal`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SignalParams {
     /// Whose process group.
@@ -448,6 +481,7 @@ pub struct SignalParams {
 
 /// Params of `process/terminate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateParams {
     /// What to end, with everything it started.
@@ -458,6 +492,7 @@ pub struct TerminateParams {
 
 /// Result of `process/terminate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateResponse {
     /// The leader had not yet exited.
@@ -466,6 +501,7 @@ pub struct TerminateResponse {
 
 /// Result of `process/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ListResponse {
     /// Every known process, by start.
@@ -474,6 +510,7 @@ pub struct ListResponse {
 
 /// One process of a `process/list` result. No argv and no environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessInfo {
     /// Its name.
@@ -500,6 +537,7 @@ pub struct ProcessInfo {
 
 /// Where in its life a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ProcessState {
     /// Asked for, not yet executed.
@@ -514,6 +552,7 @@ pub enum ProcessState {
 
 /// Params of `process/wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitParams {
     /// What to wait for.
@@ -525,7 +564,8 @@ pub struct WaitParams {
 }
 
 /// The condition of a `process/wait`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WaitUntil {
     /// The leader ended.
@@ -559,8 +599,60 @@ pub enum WaitUntil {
     },
 }
 
+// By hand, for errors that name the member: the derived decoder of a tagged enum buffers its input.
+impl<'de> Deserialize<'de> for WaitUntil {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        enum Type {
+            Exit,
+            TreeEnded,
+            Output,
+            Quiet,
+            Bytes,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Members {
+            r#type: Type,
+            literal: Option<String>,
+            regex: Option<String>,
+            stream: Option<Stream>,
+            from_offset: Option<u64>,
+            ms: Option<u64>,
+            count: Option<u64>,
+        }
+        let members: Members = object(deserializer)?;
+        let stream = members.stream;
+        Ok(match members.r#type {
+            Type::Exit => Self::Exit,
+            Type::TreeEnded => Self::TreeEnded,
+            Type::Output => {
+                if members.literal.is_some() == members.regex.is_some() {
+                    return Err(de::Error::custom("expected exactly one of `literal` and `regex`"));
+                }
+                Self::Output {
+                    literal: members.literal,
+                    regex: members.regex,
+                    stream,
+                    from_offset: members.from_offset,
+                }
+            }
+            Type::Quiet => Self::Quiet {
+                ms: members.ms.ok_or_else(|| de::Error::missing_field("ms"))?,
+                stream,
+            },
+            Type::Bytes => Self::Bytes {
+                count: members.count.ok_or_else(|| de::Error::missing_field("count"))?,
+                stream,
+            },
+        })
+    }
+}
+
 /// Why a `process/wait` answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum WaitReason {
     /// As asked.
@@ -583,6 +675,7 @@ pub enum WaitReason {
 
 /// Where a pattern was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct OutputMatch {
     /// In which stream.
@@ -595,6 +688,7 @@ pub struct OutputMatch {
 
 /// Result of `process/wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitResponse {
     /// Why it answered.

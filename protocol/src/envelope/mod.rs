@@ -9,6 +9,6 @@ pub mod write;
 
 pub use find_id::find_id;
 pub use params::decode_params;
-pub(crate) use params::null_as_default;
+pub(crate) use params::{null_as_default, object, optional_object};
 pub use parse::{Envelope, Invalid, Notification, Outcome, Request, Response};
 pub use trace::Trace;
