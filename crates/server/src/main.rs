@@ -1,12 +1,21 @@
-//! exec-server.
+//! exec-server: runs commands for a coding agent, JSON-RPC on stdin and stdout.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod cli;
+mod daemon;
+mod dispatch;
+mod handlers;
+mod launch;
+mod outbox;
 mod run;
+mod session;
+mod transport;
 
-#[derive(Debug, clap::Parser)]
-enum Cli {
-    Run(run::Arguments),
-}
-
-fn main() -> std::process::ExitCode {
-    let Cli::Run(arguments) = clap::Parser::parse();
-    run::main(&arguments)
+fn main() -> ExitCode {
+    cli::Cli::parse().run()
 }

@@ -16,7 +16,7 @@ use super::failure::Failure;
 /// not be run at all, 126 when it is not executable, 127 when it is not found. Whatever the command leaves
 /// running is ended when it exits.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct Args {
     /// Give the command a terminal
     #[arg(short, long)]
     tty: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-impl Arguments {
+impl Args {
     /// The program, as the user wrote it.
     pub(super) fn program(&self) -> String {
         self.command
@@ -125,10 +125,10 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Cli {
         #[command(flatten)]
-        run: Arguments,
+        run: Args,
     }
 
-    fn parse(arguments: &[&str]) -> Result<Arguments, clap::Error> {
+    fn parse(arguments: &[&str]) -> Result<Args, clap::Error> {
         Cli::try_parse_from([&["run"], arguments].concat()).map(|cli| cli.run)
     }
 

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::arguments::Arguments;
+use super::arguments::Args;
 use super::failure::Failure;
 use super::session;
 
 /// Runs the command and returns what this process should exit with.
-pub(crate) fn main(arguments: &Arguments) -> ExitCode {
-    match run(arguments) {
+pub(crate) fn main(arguments: Args) -> ExitCode {
+    match run(&arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             tell(&failure.message());
@@ -18,7 +18,7 @@ pub(crate) fn main(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<u8, Failure> {
+fn run(arguments: &Args) -> Result<u8, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

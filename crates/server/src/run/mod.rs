@@ -14,5 +14,5 @@ mod signals;
 mod stdin;
 mod terminal;
 
-pub(crate) use arguments::Arguments;
+pub(crate) use arguments::Args;
 pub(crate) use entry::main;

@@ -11,7 +11,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::arguments::Arguments;
+use super::arguments::Args;
 use super::exit::{BROKEN_PIPE, SIGNAL_EXIT, exit_code, remark};
 use super::failure::Failure;
 use super::output::{Chunks, Output};
@@ -66,7 +66,7 @@ impl Drop for Relay {
 impl Relay {
     /// Passes everything through until the command is over and its output written; the exit code to pass on.
     pub(super) async fn run(
-        arguments: &Arguments,
+        arguments: &Args,
         client: Client,
         mut events: ProcessEvents,
         mut signals: Signals,

@@ -4,7 +4,7 @@ use exec_client::{Client, ClientLimits, Daemon, ProcessEvents};
 use exec_protocol::initialize::InitializeParams;
 use tokio::process::Command;
 
-use super::arguments::Arguments;
+use super::arguments::Args;
 use super::exit::SIGNAL_EXIT;
 use super::failure::Failure;
 use super::relay::Relay;
@@ -15,7 +15,7 @@ use super::terminal;
 const PROCESS_ID: &str = "run";
 
 /// Runs the command; the exit code to pass on.
-pub(super) async fn run(arguments: &Arguments) -> Result<u8, Failure> {
+pub(super) async fn run(arguments: &Args) -> Result<u8, Failure> {
     // First, so that no signal finds this process half-way.
     let mut signals = Signals::catch().map_err(Failure::Signals)?;
     let daemon = spawn_daemon()?;
@@ -41,7 +41,7 @@ fn spawn_daemon() -> Result<Daemon, Failure> {
     Daemon::spawn_command(command, None, ClientLimits::default()).map_err(Failure::Spawn)
 }
 
-async fn start(client: &Client, arguments: &Arguments) -> Result<ProcessEvents, Failure> {
+async fn start(client: &Client, arguments: &Args) -> Result<ProcessEvents, Failure> {
     let params = arguments.start_request(PROCESS_ID, terminal::size())?;
     client
         .initialize(&InitializeParams::new("exec-server run"))
