@@ -6,8 +6,12 @@
 
 mod command;
 pub mod environment;
+mod launcher;
 mod process;
+mod registry;
 mod signal;
+mod sys_async_fd;
+mod sys_pty;
 mod table;
 pub mod warden;
 
@@ -17,4 +21,5 @@ pub use process::{
     Subscriber, Turn, WaitError, WriteError,
 };
 pub use signal::{InvalidSignal, Signal};
+pub use sys_async_fd::watch_fd;
 pub use table::{ProcessTable, StartRefused};
