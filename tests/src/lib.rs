@@ -1,1 +1,17 @@
-//! Harness.
+//! A harness that drives a daemon from outside: it looks at what arrives on stdout, at files and at /proc.
+//!
+//! `EXEC_SERVER="CMD ARGS"` drives another server that speaks the same protocol; then only what the base protocol
+//! promises is checked, and what is an addition of ours is skipped ([`ours_only!`]).
+
+pub mod client;
+pub mod launch;
+pub mod procfs;
+pub mod server;
+pub mod target;
+pub mod transcript;
+
+pub use client::Running;
+pub use launch::{Launch, helper, program, sh};
+pub use procfs::{eventually, marker};
+pub use server::{Server, ServerBuilder};
+pub use target::ours;

@@ -59,7 +59,15 @@ where
 /// `invalidParam`: params that are positional (an array), no object, or of the wrong shape. Absent params are
 /// read as `{}`.
 pub fn decode_params<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, RpcError> {
-    let text = params.map_or("{}", RawValue::get);
+    decode_params_text(params.map(RawValue::get))
+}
+
+/// As [`decode_params`], from text that is known to be JSON.
+///
+/// # Errors
+/// As [`decode_params`].
+pub fn decode_params_text<T: DeserializeOwned>(params: Option<&str>) -> Result<T, RpcError> {
+    let text = params.unwrap_or("{}");
     if !text.starts_with('{') {
         let reason = if text.starts_with('[') {
             "positional params are not supported, give an object"
