@@ -122,8 +122,4 @@ fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
     limit(hard, hard);
     let launch = fixture.command(&["echo", "fine"]);
     assert_eq!(fixture.output(launch), "fine\n");
-    assert_eq!(
-        fs::read_dir(format!("/proc/{warden}/fd")).expect("fds").count() as u64 >= open,
-        true
-    );
 }

@@ -146,11 +146,10 @@ fn a_killed_keeper_takes_its_tree_along(mut fixture: Fixture) {
         .lines()
         .find_map(|line| line.strip_prefix("PPid:\t"))
         .expect("PPid");
+    let keeper = keeper.parse().expect("a pid");
     // SAFETY: kill(2) takes no pointer.
-    assert_eq!(
-        unsafe { libc::kill(keeper.parse().expect("a pid"), libc::SIGKILL) },
-        0
-    );
+    let killed = unsafe { libc::kill(keeper, libc::SIGKILL) };
+    assert_eq!(killed, 0);
     assert_eq!(fixture.exit_of(running.id).signal, Some(libc::SIGKILL));
     assert_eq!(fixture.next_of(running.id), Event::TreeEnded(running.id));
     assert_eq!(fixture.survivors(), [bystander.pid as i32]);

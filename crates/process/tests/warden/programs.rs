@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
             while left > 0 {
                 left -= 1;
                 if fork() == 0 {
-                    if left % 3 == 0 {
+                    if left.is_multiple_of(3) {
                         // SAFETY: setsid(2) takes nothing.
                         unsafe { libc::setsid() };
                     }
