@@ -12,6 +12,12 @@ mod registry;
 mod signal;
 mod sys_async_fd;
 mod sys_pty;
+mod sys;
+mod sys_child;
+mod sys_keeper;
+mod sys_raw;
+mod sys_spawn;
+mod sys_stack;
 mod table;
 #[cfg(test)]
 mod tests;
