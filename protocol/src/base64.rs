@@ -7,7 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Bytes that are a base64 string on the wire. Decoding is strict: standard alphabet, padded, no white space.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Base64(pub Vec<u8>);
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema, ts_rs::TS),
+    schemars(extend("contentEncoding" = "base64"))
+)]
+pub struct Base64(#[cfg_attr(feature = "schema", schemars(with = "String"), ts(as = "String"))] pub Vec<u8>);
 
 impl fmt::Debug for Base64 {
     /// Shows the length only: the bytes are a child's input or output, which never reach a log.
@@ -55,5 +60,35 @@ impl<'de> Deserialize<'de> for Base64 {
             .decode_to_vec(text.as_bytes())
             .map(Base64)
             .map_err(|_| de::Error::custom("not base64 (standard alphabet, padded, no white space)"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decoding_is_strict() {
+        let decode = |text: &str| serde_json::from_str::<Base64>(&format!("\"{text}\"")).map(|bytes| bytes.0);
+        assert_eq!(decode("").unwrap(), b"");
+        assert_eq!(decode("aGk=").unwrap(), b"hi");
+        assert_eq!(decode("\\u0061Gk=").unwrap(), b"hi");
+        for wrong in ["aGk", "aGk==", "aG k=", "aGk=\\n", "_-8=", "aGk=aGk=", "é"] {
+            assert!(decode(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn contents_stay_out_of_logs() {
+        assert_eq!(format!("{:?}", Base64(b"secret".to_vec())), "Base64(6 bytes)");
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_survives(bytes: Vec<u8>) {
+            let text = serde_json::to_string(&Base64(bytes.clone())).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Base64>(&text).unwrap().0, bytes);
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::snapshot::Shell;
 
 /// Result of `environment/info`, and part of `initialize`'s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentInfo {
     /// The user's shell.
@@ -28,14 +29,17 @@ pub struct EnvironmentInfo {
     pub platform_os: String,
     /// Directories a client should put in front of PATH.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub prepend_path_dirs: Vec<PathUri>,
     /// More directories for temporary files.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub temporary_directories: Vec<PathUri>,
     /// Where temporary files go.
     pub temp_dir: Option<PathUri>,
     /// What works; absent is false.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub capabilities: BTreeMap<String, bool>,
     /// Discovery of this protocol's additions.
     pub protocol: Option<ProtocolInfo>,
@@ -43,6 +47,7 @@ pub struct EnvironmentInfo {
 
 /// `environmentInfo.protocol`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ProtocolInfo {
     /// 1.
@@ -68,6 +73,7 @@ impl ProtocolInfo {
 
 /// The caps a client can run into; see [`crate::limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WireLimits {
     /// Longest line.
@@ -92,6 +98,7 @@ pub struct WireLimits {
 
 /// How a command's descendants are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TreeTracking {
     /// A cgroup v2 for each command.
@@ -102,6 +109,7 @@ pub enum TreeTracking {
 
 /// Result of `environment/status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentStatus {
     /// `ready`.
@@ -110,20 +118,24 @@ pub struct EnvironmentStatus {
 
 /// Params of `environmentConfig/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadConfigParams {
     /// Whose project's configuration.
     pub cwd: PathUri,
     /// Which members of the configuration, each a path of keys.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub config_paths: Vec<Vec<String>>,
     /// Which members of the requirements, each a path of keys.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub requirements_paths: Vec<Vec<String>>,
 }
 
 /// Result of `environmentConfig/read`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadConfigResponse {
     /// The user's home.
@@ -140,10 +152,12 @@ pub struct ReadConfigResponse {
 
 /// Configuration, lowest layer first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigLayers {
     /// The layers, not interpreted.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub layers: Vec<serde_json::Value>,
     /// Where a layer from the network would go.
     pub cloud_insertion_index: u64,

@@ -22,6 +22,7 @@ pub const REQUEST_CANCELLED: i32 = -32800;
 
 /// A JSON-RPC error object.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 pub struct RpcError {
     /// One of the codes of this module.
     pub code: i32,
@@ -34,6 +35,7 @@ pub struct RpcError {
 
 /// Which path a spawn failed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SpawnSubject {
     /// The program.
@@ -46,6 +48,7 @@ pub enum SpawnSubject {
 
 /// The machine-readable cause of an error: `error.data.kind` and the members beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ErrorKind {
     /// No process of that id.

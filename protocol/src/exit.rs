@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a process ended: the first that acted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ExitCause {
     /// It exited by itself.
@@ -34,6 +35,7 @@ impl ExitCause {
 
 /// Resource use of the leader and of what it waited for (`getrusage(2)`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// CPU time in user mode, milliseconds.
@@ -46,6 +48,7 @@ pub struct Usage {
 
 /// What is known of the processes a command started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Tree {
     /// None of them is left.

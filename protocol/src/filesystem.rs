@@ -10,6 +10,12 @@ use crate::{Base64, PathUri};
 
 /// A name that the client chose for a handle or a watch: a string or an integer, given back as it came.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema, ts_rs::TS),
+    schemars(untagged),
+    ts(untagged)
+)]
 pub enum ClientId {
     /// An integer.
     Number(i64),
@@ -52,6 +58,7 @@ impl<'de> Deserialize<'de> for ClientId {
 
 /// Params of `fs/getMetadata`, `fs/readFile`, `fs/readDirectory` and `fs/canonicalize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct PathParams {
     /// Of what.
@@ -63,6 +70,7 @@ pub struct PathParams {
 
 /// Result of `fs/getMetadata`. A symbolic link's target is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
     /// A directory.
@@ -81,6 +89,7 @@ pub struct Metadata {
 
 /// Result of `fs/readFile`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadFileResponse {
     /// Its contents.
@@ -89,6 +98,7 @@ pub struct ReadFileResponse {
 
 /// Params of `fs/writeFile`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WriteFileParams {
     /// Which file.
@@ -102,6 +112,7 @@ pub struct WriteFileParams {
 
 /// Params of `fs/createDirectory`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateDirectoryParams {
     /// Which directory.
@@ -115,6 +126,7 @@ pub struct CreateDirectoryParams {
 
 /// Result of `fs/readDirectory`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadDirectoryResponse {
     /// What is in it, `.` and `..` left out.
@@ -123,6 +135,7 @@ pub struct ReadDirectoryResponse {
 
 /// One entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DirectoryEntry {
     /// Its name; bytes that are not UTF-8 are replaced.
@@ -135,6 +148,7 @@ pub struct DirectoryEntry {
 
 /// Result of `fs/canonicalize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CanonicalizeResponse {
     /// The path without symbolic links, `.` and `..`.
@@ -143,6 +157,7 @@ pub struct CanonicalizeResponse {
 
 /// Params of `fs/walk`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WalkParams {
     /// Where to begin.
@@ -157,6 +172,7 @@ pub struct WalkParams {
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WalkOptions {
     /// Levels below the start.
@@ -167,14 +183,17 @@ pub struct WalkOptions {
     pub max_entries: u64,
     /// Enter directories behind symbolic links; default false.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub follow_directory_symlinks: bool,
     /// Leave out directories whose name begins with a dot; default false.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub prune_hidden_directories: bool,
 }
 
 /// Result of `fs/walk`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WalkResponse {
     /// What was found.
@@ -187,6 +206,7 @@ pub struct WalkResponse {
 
 /// One find of a walk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WalkEntry {
     /// Where.
@@ -197,6 +217,7 @@ pub struct WalkEntry {
 
 /// What a walk found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum WalkEntryKind {
     /// A file.
@@ -207,6 +228,7 @@ pub enum WalkEntryKind {
 
 /// What a walk could not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WalkError {
     /// Where.
@@ -217,6 +239,7 @@ pub struct WalkError {
 
 /// Params of `fs/remove`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct RemoveParams {
     /// What.
@@ -232,6 +255,7 @@ pub struct RemoveParams {
 
 /// Params of `fs/copy`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CopyParams {
     /// What.
@@ -247,6 +271,7 @@ pub struct CopyParams {
 
 /// Params of `fs/open`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenParams {
     /// Names the handle in later messages.
@@ -262,6 +287,7 @@ pub struct OpenParams {
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum OpenMode {
     /// Reading.
@@ -272,6 +298,7 @@ pub enum OpenMode {
 
 /// Result of `fs/open`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenResponse {
     /// As given.
@@ -280,6 +307,7 @@ pub struct OpenResponse {
 
 /// Params of `fs/readBlock`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadBlockParams {
     /// Of which file.
@@ -292,6 +320,7 @@ pub struct ReadBlockParams {
 
 /// Result of `fs/readBlock`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadBlockResponse {
     /// What was there.
@@ -302,6 +331,7 @@ pub struct ReadBlockResponse {
 
 /// Params of `fs/writeBlock`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WriteBlockParams {
     /// Of which file.
@@ -314,6 +344,7 @@ pub struct WriteBlockParams {
 
 /// Params of `fs/close`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CloseParams {
     /// Which handle.
@@ -322,12 +353,14 @@ pub struct CloseParams {
 
 /// Params of `fs/watchMissing`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WatchMissingParams {
     /// Names the watch in its notification.
     pub watch_id: ClientId,
     /// Paths that are missing.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub missing: Vec<PathUri>,
     /// A path that is there.
     pub present: Option<PathUri>,
@@ -335,6 +368,7 @@ pub struct WatchMissingParams {
 
 /// Result of `fs/watchMissing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WatchMissingResponse {
     /// True.
@@ -343,6 +377,7 @@ pub struct WatchMissingResponse {
 
 /// `fs/missingChanged`: a missing path came into being, or the present one went. Sent once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MissingChangedNotification {
     /// Which watch.

@@ -6,6 +6,7 @@ use crate::environment::EnvironmentInfo;
 
 /// Params of `initialize`, once per connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
     /// The client's name, for logs.
@@ -18,6 +19,7 @@ pub struct InitializeParams {
 
 /// Result of `initialize`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeResponse {
     /// A UUID.
@@ -28,4 +30,5 @@ pub struct InitializeResponse {
 
 /// Params of the notification `initialized`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct InitializedParams {}

@@ -13,6 +13,7 @@ use crate::process::*;
 
 /// Params or a result that says nothing: `{}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Empty {}
 
 /// What params and results are. With the feature `schema` they also describe themselves.
@@ -194,7 +195,9 @@ notifications! {
 
 /// Params of `$/cancelRequest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct CancelParams {
     /// The request's id.
+    #[cfg_attr(feature = "schema", ts(type = "string | number | null"))]
     pub id: serde_json::Value,
 }

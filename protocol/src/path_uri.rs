@@ -19,7 +19,12 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// An absolute path, a `file://` URI on the wire. Bytes that are not UTF-8 survive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PathUri(PathBuf);
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema, ts_rs::TS),
+    schemars(extend("format" = "uri", "pattern" = "^[Ff][Ii][Ll][Ee]:/"))
+)]
+pub struct PathUri(#[cfg_attr(feature = "schema", schemars(with = "String"), ts(as = "String"))] PathBuf);
 
 /// Why a string is no [`PathUri`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,5 +138,77 @@ impl<'de> Deserialize<'de> for PathUri {
         String::deserialize(deserializer)?
             .parse()
             .map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn uris_that_name_a_path() {
+        for (uri, path) in [
+            ("file:///", &b"/"[..]),
+            ("file:///srv/a", b"/srv/a"),
+            ("file:/srv/a", b"/srv/a"),
+            ("file://localhost/srv", b"/srv"),
+            ("FILE://LocalHost/srv", b"/srv"),
+            ("file:///a%20b/caf%C3%a9", "/a b/café".as_bytes()),
+            ("file:///caf\u{e9}", "/café".as_bytes()),
+            ("file:///not%FFutf8", b"/not\xffutf8"),
+            ("file:///100%25", b"/100%"),
+            ("file:////two", b"//two"),
+            ("file:///a/../b/", b"/a/../b/"),
+        ] {
+            assert_eq!(
+                uri.parse::<PathUri>().unwrap().as_os_str().as_bytes(),
+                path,
+                "{uri}"
+            );
+        }
+    }
+
+    #[test]
+    fn strings_that_do_not() {
+        for (given, reason) in [
+            ("", "not a URI"),
+            ("/srv", "not a URI"),
+            ("srv", "not a URI"),
+            ("https:///srv", "not a file: URI"),
+            ("file:", "no absolute path"),
+            ("file://", "no absolute path"),
+            ("file:srv", "no absolute path"),
+            ("file://host/srv", "a host other than this one"),
+            ("file:///a?b", "`?` and `#` must be percent-encoded"),
+            ("file:///a#b", "`?` and `#` must be percent-encoded"),
+            ("file:///a%", "`%` without two hex digits"),
+            ("file:///a%2", "`%` without two hex digits"),
+            ("file:///a%zz", "`%` without two hex digits"),
+            ("file:///a%00", "a NUL byte"),
+            ("file:///a\0", "a NUL byte"),
+        ] {
+            assert_eq!(given.parse::<PathUri>().unwrap_err().reason, reason, "{given:?}");
+        }
+        assert_eq!(PathUri::from_path(Path::new("relative")), None);
+        assert_eq!(PathUri::from_path(Path::new("/nul\0")), None);
+    }
+
+    #[test]
+    fn written_uris_are_plain() {
+        let uri = PathUri::from_path(Path::new("/a b/c:d?e#f%/~x-1.2_3")).unwrap();
+        assert_eq!(uri.to_string(), "file:///a%20b/c%3Ad%3Fe%23f%25/~x-1.2_3");
+    }
+
+    proptest! {
+        #[test]
+        fn every_path_survives(tail in proptest::collection::vec(1_u8..=255, 0..40)) {
+            let bytes = [b"/", &tail[..]].concat();
+            let uri = PathUri::from_path(Path::new(OsStr::from_bytes(&bytes))).unwrap();
+            let text = serde_json::to_string(&uri).unwrap();
+            prop_assert!(text.is_ascii());
+            let again: PathUri = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(again.as_os_str().as_bytes(), &bytes[..]);
+        }
     }
 }

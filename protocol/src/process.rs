@@ -15,7 +15,8 @@ use crate::{Base64, EnvPolicy, PathUri, ShellSnapshotRequest};
 
 /// A process's name, chosen by the client; unique in the session while the process is known.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProcessId(Arc<str>);
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct ProcessId(#[cfg_attr(feature = "schema", schemars(with = "String"), ts(as = "String"))] Arc<str>);
 
 impl ProcessId {
     /// The id as text.
@@ -76,6 +77,7 @@ impl<'de> Deserialize<'de> for ProcessId {
 
 /// Params of `process/start`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExecParams {
     /// Names the process in every later message.
@@ -84,7 +86,7 @@ pub struct ExecParams {
     pub argv: Vec<String>,
     /// Working directory; must exist.
     pub cwd: PathUri,
-    /// Laid over what `env_policy` gives; without one it is the whole environment.
+    /// Laid over what `envPolicy` gives; without one it is the whole environment.
     pub env: BTreeMap<String, String>,
     /// Which variables of the daemon's environment the child sees.
     #[serde(default, deserialize_with = "optional_object")]
@@ -93,8 +95,9 @@ pub struct ExecParams {
     pub tty: bool,
     /// Keep a pipe's stdin open for `process/write`.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub pipe_stdin: bool,
-    /// argv[0] as the process sees it.
+    /// `argv[0]` as the process sees it.
     pub arg0: Option<String>,
     /// What the process may touch.
     #[serde(default, deserialize_with = "optional_object")]
@@ -112,7 +115,7 @@ pub struct ExecParams {
     /// Initial window of a PTY; 24 × 80 without.
     #[serde(default, deserialize_with = "optional_object")]
     pub size: Option<TerminalSize>,
-    /// Written to stdin first; end of file follows unless `pipe_stdin` or `tty`.
+    /// Written to stdin first; end of file follows unless `pipeStdin` or `tty`.
     pub stdin: Option<Base64>,
     /// Time limit from exec, milliseconds, ≥ 1.
     pub timeout_ms: Option<u64>,
@@ -129,6 +132,7 @@ pub struct ExecParams {
 
 /// Rows and columns of a terminal, 1–65535 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalSize {
     /// Lines.
@@ -139,6 +143,7 @@ pub struct TerminalSize {
 
 /// `process/start.metadata`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExecMetadata {
     /// Exported as CODEX_THREAD_ID.
@@ -147,8 +152,9 @@ pub struct ExecMetadata {
     pub tool_call_id: Option<String>,
 }
 
-/// Limits of a command's whole tree, each ≥ 1 (`open_files`: of each process).
+/// Limits of a command's whole tree, each ≥ 1 (`openFiles`: of each process).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceLimits {
     /// Memory, bytes.
@@ -163,6 +169,7 @@ pub struct ResourceLimits {
 
 /// What holds a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Enforcement {
     /// A cgroup v2 controller or its accounting.
@@ -173,6 +180,7 @@ pub enum Enforcement {
 
 /// For each limit, what holds it; null: nothing can.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Enforces {
     /// Of `memoryBytes`.
@@ -187,6 +195,7 @@ pub struct Enforces {
 
 /// Which sandbox was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SandboxType {
     /// None.
@@ -199,6 +208,7 @@ pub enum SandboxType {
 
 /// Result of `process/start`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExecResponse {
     /// As given.
@@ -213,6 +223,7 @@ pub struct ExecResponse {
 
 /// Where a chunk came from, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Stream {
     /// A pipe on descriptor 1.
@@ -237,6 +248,7 @@ impl Stream {
 
 /// `process/output`: bytes a process printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct OutputNotification {
     /// Whose.
@@ -253,6 +265,7 @@ pub struct OutputNotification {
 
 /// `process/exited`: the leader ended; output may still follow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExitedNotification {
     /// Whose.
@@ -263,6 +276,7 @@ pub struct ExitedNotification {
     pub exit_code: i32,
     /// True when a sandbox refused something.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub sandbox_denied: bool,
     /// The signal that killed it (`SIGKILL`), if one did.
     pub signal: Option<String>,
@@ -270,6 +284,7 @@ pub struct ExitedNotification {
     pub cause: Option<ExitCause>,
     /// True for the causes deadline and idle.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub timed_out: bool,
     /// From exec to exit, milliseconds.
     pub duration_ms: Option<u64>,
@@ -279,6 +294,7 @@ pub struct ExitedNotification {
 
 /// `process/closed`: all output streams are at end; the last numbered notification of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ClosedNotification {
     /// Whose.
@@ -296,6 +312,7 @@ pub struct ClosedNotification {
 /// `process/treeEnded`: the last descendant of a closed process is gone. Outside `seq`; sent once, to clients
 /// that gave `notifyTreeEnded`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TreeEndedNotification {
     /// Whose.
@@ -304,6 +321,7 @@ pub struct TreeEndedNotification {
 
 /// Params of `process/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadParams {
     /// Whose output.
@@ -312,12 +330,13 @@ pub struct ReadParams {
     pub after_seq: Option<u64>,
     /// Stop when this many bytes are gathered, ≥ 1; always at least one chunk. Default 1 MiB.
     pub max_bytes: Option<u64>,
-    /// How long to wait for an event after `after_seq`, milliseconds; default 0.
+    /// How long to wait for an event after `afterSeq`, milliseconds; default 0.
     pub wait_ms: Option<u64>,
 }
 
 /// One chunk of a `process/read` result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadChunk {
     /// Its number.
@@ -330,6 +349,7 @@ pub struct ReadChunk {
 
 /// Result of `process/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadResponse {
     /// Chunks after `afterSeq`, in order.
@@ -346,6 +366,7 @@ pub struct ReadResponse {
     pub failure: Option<String>,
     /// A sandbox refused something.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub sandbox_denied: bool,
     /// The first chunk still retained; null when none is.
     pub first_seq: Option<u64>,
@@ -359,6 +380,7 @@ pub struct ReadResponse {
 
 /// Params of `process/write`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WriteParams {
     /// Whose stdin.
@@ -373,6 +395,7 @@ pub struct WriteParams {
 
 /// Result of `process/write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WriteResponse {
     /// What became of it.
@@ -381,6 +404,7 @@ pub struct WriteResponse {
 
 /// What became of a write or of closing stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum WriteStatus {
     /// Queued, in order.
@@ -395,6 +419,7 @@ pub enum WriteStatus {
 
 /// Params of `process/closeStdin`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CloseStdinParams {
     /// Whose stdin.
@@ -403,6 +428,7 @@ pub struct CloseStdinParams {
 
 /// Params of `process/resize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ResizeParams {
     /// Whose terminal.
@@ -415,6 +441,7 @@ pub struct ResizeParams {
 
 /// Params of `process/signal`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SignalParams {
     /// Whose process group.
@@ -425,6 +452,7 @@ pub struct SignalParams {
 
 /// Params of `process/terminate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateParams {
     /// What to end, with everything it started.
@@ -435,6 +463,7 @@ pub struct TerminateParams {
 
 /// Result of `process/terminate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateResponse {
     /// The leader had not yet exited.
@@ -443,6 +472,7 @@ pub struct TerminateResponse {
 
 /// Result of `process/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ListResponse {
     /// Every known process, by start.
@@ -451,6 +481,7 @@ pub struct ListResponse {
 
 /// One process of a `process/list` result. No argv and no environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessInfo {
     /// Its name.
@@ -477,6 +508,7 @@ pub struct ProcessInfo {
 
 /// Where in its life a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ProcessState {
     /// Asked for, not yet executed.
@@ -491,6 +523,7 @@ pub enum ProcessState {
 
 /// Params of `process/wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitParams {
     /// What to wait for.
@@ -503,6 +536,7 @@ pub struct WaitParams {
 
 /// The condition of a `process/wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WaitUntil {
     /// The leader ended.
@@ -589,6 +623,7 @@ impl<'de> Deserialize<'de> for WaitUntil {
 
 /// Why a `process/wait` answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum WaitReason {
     /// As asked.
@@ -611,6 +646,7 @@ pub enum WaitReason {
 
 /// Where a pattern was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct OutputMatch {
     /// In which stream.
@@ -623,6 +659,7 @@ pub struct OutputMatch {
 
 /// Result of `process/wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitResponse {
     /// Why it answered.

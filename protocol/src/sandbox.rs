@@ -11,19 +11,22 @@ use crate::envelope::{null_as_default, object};
 /// `process/start.sandbox` and `fs/*.sandbox`; null or absent means none. Members that mean something on
 /// another platform only (`windowsSandboxLevel`, `useLegacyLandlock`, …) are ignored as unknown ones are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct SandboxRequest {
     /// What is permitted.
     pub permissions: Permissions,
-    /// Base of relative globs, and of project roots where `workspace_roots` is empty.
+    /// Base of relative globs, and of project roots where `workspaceRoots` is empty.
     pub cwd: Option<PathUri>,
     /// Each entry for the project roots stands for one entry per root.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub workspace_roots: Vec<PathUri>,
     /// What `~/` in globs means.
     pub user_home_dir: Option<PathUri>,
     /// More directories that `tmpdir` stands for.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub temporary_directories: Vec<PathUri>,
 }
 
@@ -37,6 +40,7 @@ impl SandboxRequest {
 
 /// What is permitted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Permissions {
     /// Files and network as said.
@@ -65,6 +69,7 @@ impl Permissions {
 
 /// Which network a command reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkAccess {
     /// None.
@@ -75,6 +80,7 @@ pub enum NetworkAccess {
 
 /// Which files a command reaches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FileSystemPermissions {
     /// All of them.
@@ -90,6 +96,7 @@ pub enum FileSystemPermissions {
 
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 pub struct FileSystemEntry {
     /// For which paths.
     pub path: EntryPath,
@@ -101,6 +108,7 @@ pub struct FileSystemEntry {
 
 /// What is allowed at a path and below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Reading.
@@ -114,6 +122,7 @@ pub enum Access {
 
 /// What becomes of an entry whose path is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MissingPathBehavior {
     /// The entry counts for nothing.
@@ -122,6 +131,7 @@ pub enum MissingPathBehavior {
 
 /// The paths of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EntryPath {
     /// One path and what is below.
@@ -143,6 +153,7 @@ pub enum EntryPath {
 
 /// A path that has a meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SpecialPath {
     /// `/`.

@@ -7,6 +7,7 @@ use crate::envelope::object;
 
 /// `process/start.shellSnapshot`. Ignored while `capabilities.shellSnapshotV2` is false.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ShellSnapshotRequest {
     /// What the snapshot is shared within: a conversation and an environment, say.
@@ -18,6 +19,7 @@ pub struct ShellSnapshotRequest {
 
 /// A shell by name and path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Shell {
     /// `bash`, `zsh`, `sh` or `fish`.
     pub name: String,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// W3C trace context of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(default)]
 pub struct Trace {
     /// `traceparent` header value.
