@@ -10,8 +10,14 @@ mod launcher;
 mod process;
 mod registry;
 mod signal;
+mod sys;
 mod sys_async_fd;
+mod sys_child;
+mod sys_keeper;
 mod sys_pty;
+mod sys_raw;
+mod sys_spawn;
+mod sys_stack;
 mod table;
 pub mod warden;
 
