@@ -10,6 +10,8 @@ mod launcher;
 mod process;
 mod registry;
 mod signal;
+mod sys_async_fd;
+mod sys_pty;
 mod sys;
 mod sys_async_fd;
 mod sys_child;
@@ -19,6 +21,8 @@ mod sys_raw;
 mod sys_spawn;
 mod sys_stack;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod warden;
 
 pub use command::{Command, InvalidCommand, Stdio, Timeouts};

@@ -226,6 +226,11 @@ async fn write_stdin(process: Arc<Process>, fd: Polled) {
             flushed
         };
         match flushed {
+            // A terminal that nobody has open any more is full for good, and said to be ready for good.
+            Flushed::Full if ready.ready().is_write_closed() => {
+                process.lock().stdin.close();
+                break;
+            }
             Flushed::Full => ready.clear_ready(),
             Flushed::More | Flushed::All => tokio::task::yield_now().await,
         }

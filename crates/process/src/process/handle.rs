@@ -325,6 +325,18 @@ impl Process {
         self.launch
     }
 
+    /// What it shares with the others.
+    #[cfg(test)]
+    pub(crate) fn session(&self) -> Arc<Session> {
+        Arc::clone(&self.session)
+    }
+
+    /// How many patterns are waited for.
+    #[cfg(test)]
+    pub(crate) fn pattern_count(&self) -> usize {
+        self.lock().matchers.len()
+    }
+
     /// The name of its start.
     pub(crate) fn start_id(&self) -> Option<&str> {
         self.start_id.as_deref()

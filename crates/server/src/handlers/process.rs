@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use exec_process::CloseStdinError;
 use exec_protocol::limits::DEFAULT_READ_BYTES;
 use exec_protocol::method::Empty;
 use exec_protocol::process::{
@@ -69,10 +70,20 @@ pub(super) async fn write(
     };
     let bytes = Bytes::from(params.chunk.0);
     let close = params.close_stdin.unwrap_or(false);
-    let status = process
-        .write(bytes, params.write_id.as_deref(), close)
-        .map_err(rpc_error)?;
-    Ok(WriteResponse { status }.into())
+    if close && process.is_terminal() {
+        return Err(rpc_error(CloseStdinError::Terminal).into());
+    }
+    match process.write(bytes, params.write_id.as_deref(), close) {
+        Ok(status) => Ok(WriteResponse { status }.into()),
+        Err(refused) => {
+            // Writes that were sent before this answer are refused too, or they would overtake this one.
+            let process = Arc::clone(&process);
+            Err(Refusal {
+                error: rpc_error(refused),
+                after: Some(Arc::new(move || process.refusal_answered())),
+            })
+        }
+    }
 }
 
 pub(super) async fn close_stdin(

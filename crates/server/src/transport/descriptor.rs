@@ -7,6 +7,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
+use exec_process::watch_fd;
 use rustix::fs::{FileType, Mode, OFlags};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -76,9 +77,4 @@ fn open_again(fd: BorrowedFd<'_>, direction: Direction) -> io::Result<OwnedFd> {
     let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
-}
-
-#[expect(deprecated, reason = "sound for an OwnedFd, whose number does not change")]
-pub(crate) fn watch_fd(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
-    AsyncFd::with_interest(fd, interest)
 }

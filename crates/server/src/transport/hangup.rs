@@ -2,11 +2,10 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use exec_process::watch_fd;
 use rustix::process::{Pid, PidfdFlags};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-
-use super::descriptor::watch_fd;
 
 /// Waits until the other side of a pipe, socket or terminal has left, whatever bytes still wait in it: the
 /// last writer of a pipe we read, the last reader of one we write. For ever where that cannot be known: a
