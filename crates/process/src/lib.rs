@@ -10,8 +10,6 @@ mod launcher;
 mod process;
 mod registry;
 mod signal;
-mod sys_async_fd;
-mod sys_pty;
 mod sys;
 mod sys_async_fd;
 mod sys_child;
