@@ -17,6 +17,18 @@ pub struct InitializeParams {
     pub notify_tree_ended: Option<bool>,
 }
 
+impl InitializeParams {
+    /// A new session, told no more than every client is.
+    #[must_use]
+    pub fn new(client_name: impl Into<String>) -> Self {
+        Self {
+            client_name: client_name.into(),
+            resume_session_id: None,
+            notify_tree_ended: None,
+        }
+    }
+}
+
 /// Result of `initialize`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]

@@ -76,6 +76,7 @@ impl<'de> Deserialize<'de> for ProcessId {
 }
 
 /// Params of `process/start`.
+// What is `None` is left out when written: not every server takes null for absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -89,7 +90,11 @@ pub struct ExecParams {
     /// Laid over what `envPolicy` gives; without one it is the whole environment.
     pub env: BTreeMap<String, String>,
     /// Which variables of the daemon's environment the child sees.
-    #[serde(default, deserialize_with = "optional_object")]
+    #[serde(
+        default,
+        deserialize_with = "optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub env_policy: Option<EnvPolicy>,
     /// True: a PTY as controlling terminal. False: pipes.
     pub tty: bool,
@@ -100,34 +105,89 @@ pub struct ExecParams {
     /// `argv[0]` as the process sees it.
     pub arg0: Option<String>,
     /// What the process may touch.
-    #[serde(default, deserialize_with = "optional_object")]
+    #[serde(
+        default,
+        deserialize_with = "optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sandbox: Option<SandboxRequest>,
     /// True: refuse to start without a managed network.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub enforce_managed_network: Option<bool>,
     /// The managed network, not interpreted yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub managed_network: Option<serde_json::Value>,
     /// Exported as CODEX_THREAD_ID and CODEX_TOOL_CALL_ID, over everything else.
-    #[serde(default, deserialize_with = "optional_object")]
+    #[serde(
+        default,
+        deserialize_with = "optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub metadata: Option<ExecMetadata>,
     /// The shell state to start from.
-    #[serde(default, deserialize_with = "optional_object")]
+    #[serde(
+        default,
+        deserialize_with = "optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub shell_snapshot: Option<ShellSnapshotRequest>,
     /// Initial window of a PTY; 24 × 80 without.
-    #[serde(default, deserialize_with = "optional_object")]
+    #[serde(
+        default,
+        deserialize_with = "optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub size: Option<TerminalSize>,
     /// Written to stdin first; end of file follows unless `pipeStdin` or `tty`.
     pub stdin: Option<Base64>,
     /// Time limit from exec, milliseconds, ≥ 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Limit of time without a byte in or out, milliseconds, ≥ 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout_ms: Option<u64>,
     /// SIGTERM to SIGKILL for both time limits, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u64>,
     /// Resource limits of the tree; what cannot be enforced is refused.
-    #[serde(default, deserialize_with = "optional_object")]
+    #[serde(
+        default,
+        deserialize_with = "optional_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub limits: Option<ResourceLimits>,
     /// The same id and `startId` again: the same result, nothing started.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_id: Option<String>,
+}
+
+impl ExecParams {
+    /// A command on pipes, with an empty environment, no stdin and no limits: set what differs.
+    #[must_use]
+    pub fn new(process_id: impl Into<ProcessId>, argv: Vec<String>, cwd: PathUri) -> Self {
+        Self {
+            process_id: process_id.into(),
+            argv,
+            cwd,
+            env: BTreeMap::new(),
+            env_policy: None,
+            tty: false,
+            pipe_stdin: false,
+            arg0: None,
+            sandbox: None,
+            enforce_managed_network: None,
+            managed_network: None,
+            metadata: None,
+            shell_snapshot: None,
+            size: None,
+            stdin: None,
+            timeout_ms: None,
+            idle_timeout_ms: None,
+            grace_ms: None,
+            limits: None,
+            start_id: None,
+        }
+    }
 }
 
 /// Rows and columns of a terminal, 1–65535 each.

@@ -1,15 +1,18 @@
-//! `exec-server run`: a command through a daemon, as a person would run it.
+//! `exec-server run`: a person's way to run one command through the daemon.
+//!
+//! Three processes and one direction of control: this one (the terminal's side), the daemon it spawns, and
+//! the daemon's warden. When this one ends, however it ends, the daemon's stdin closes, and everything goes.
 
-use std::io::Write;
-use std::process::ExitCode;
+mod arguments;
+mod entry;
+mod exit;
+mod failure;
+mod output;
+mod relay;
+mod session;
+mod signals;
+mod stdin;
+mod terminal;
 
-/// Arguments of `run`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
-
-/// Runs the command.
-pub(crate) fn main(_args: Args) -> ExitCode {
-    // Stderr may be closed.
-    let _ = writeln!(std::io::stderr(), "exec-server run: not in this build");
-    ExitCode::FAILURE
-}
+pub(crate) use arguments::Args;
+pub(crate) use entry::main;

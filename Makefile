@@ -1,0 +1,136 @@
+# exec-server. `make` shows what there is.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+CARGO ?= cargo
+PREFIX ?= /usr/local
+DESTDIR ?=
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+
+# What the tests use besides cargo: command:Debian packages (comma-separated).
+TEST_NEEDS := cc:gcc,libc6-dev
+
+# How long each fuzz target runs, in seconds.
+FUZZ_SECONDS ?= 20
+
+# Arguments of the bench: `make bench BENCH_ARGS=--quick`.
+BENCH_ARGS ?=
+
+##@ First
+
+.PHONY: help
+help: ## Show this
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: needs ## Build, and show a real session: every message, readably
+	$(CARGO) build --profile quick -p exec-server
+	$(CARGO) run --profile quick -p exec-client --example session -- $(TARGET_DIR)/quick/exec-server
+
+.PHONY: test
+test: needs ## Install what the tests need, and run all of them
+	$(CARGO) build -p exec-server -p exec-tests --bins
+	$(CARGO) test --workspace
+	$(CARGO) test -p exec-protocol --features schema --test schema
+
+##@ Build
+
+.PHONY: build
+build: needs ## Development build
+	$(CARGO) build --workspace
+
+.PHONY: release
+release: needs ## Release build, stripped: target/release/exec-server
+	$(CARGO) build --release -p exec-server
+
+.PHONY: install
+install: release ## Install to $(DESTDIR)$(PREFIX)/bin
+	install -D -m 0755 $(TARGET_DIR)/release/exec-server $(DESTDIR)$(PREFIX)/bin/exec-server
+
+.PHONY: clean
+clean: ## Remove everything built
+	$(CARGO) clean
+
+##@ Check
+
+.PHONY: check
+check: fmt lint doc schema-check deny msrv ## All checks that are not tests
+
+.PHONY: fmt
+fmt: ## Formatting is as rustfmt.toml says
+	$(CARGO) fmt --all --check
+
+.PHONY: lint
+lint: needs ## No clippy warning, all targets and features
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
+
+.PHONY: doc
+doc: needs ## rustdoc without a warning
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+.PHONY: deny
+deny: ## Licences, sources, bans, advisories (needs cargo-deny 0.20)
+	@if ! $(CARGO) deny --version >/dev/null 2>&1; then \
+	  echo "deny: skipped, cargo-deny is not installed (cargo install cargo-deny --locked)"; \
+	elif $(CARGO) deny fetch db >/dev/null 2>&1; then \
+	  $(CARGO) deny check; \
+	else \
+	  echo "deny: advisories skipped, their database cannot be fetched from here"; \
+	  $(CARGO) deny check bans licenses sources; \
+	fi
+
+.PHONY: msrv
+msrv: ## The oldest promised compiler builds what others depend on
+	@version=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); \
+	if command -v rustup >/dev/null && rustup toolchain list | grep -q "^$$version"; then \
+	  CARGO_TARGET_DIR=$(TARGET_DIR)/msrv rustup run $$version cargo check -p exec-protocol -p exec-client; \
+	else \
+	  echo "msrv: skipped, Rust $$version is not installed (rustup toolchain install $$version)"; \
+	fi
+
+.PHONY: schema-check
+schema-check: needs ## protocol/schema is what the types say
+	$(CARGO) test -p exec-protocol --features schema --test schema
+
+##@ Work
+
+.PHONY: schema
+schema: needs ## Write protocol/schema from the types
+	UPDATE_SCHEMA=1 $(CARGO) test -p exec-protocol --features schema --test schema
+
+.PHONY: bench
+bench: release ## Measure: the table of docs/benchmarks.md (PEER="cmd args", BENCH_ARGS=--quick)
+	$(CARGO) bench -p exec-tests --bench table -- $(BENCH_ARGS)
+
+.PHONY: fuzz
+fuzz: needs ## Fuzz every target for FUZZ_SECONDS (tests with `fuzz` in their name)
+	@found=$$($(CARGO) test --profile quick --workspace --lib --bins --tests -- fuzz --list | grep -c ': test$$' || true); \
+	if [ "$$found" = 0 ]; then echo "fuzz: no target found" >&2; exit 1; fi; \
+	echo "fuzz: $$found targets, $(FUZZ_SECONDS) s each"
+	BOLERO_RANDOM_TEST_TIME_MS=$$(($(FUZZ_SECONDS) * 1000)) BOLERO_RANDOM_ITERATIONS=4294967295 \
+	  $(CARGO) test --profile quick --workspace --lib --bins --tests -- fuzz --nocapture
+
+# Finds what a build or test needs. As root on Debian or Ubuntu it installs what is missing, else it says what is.
+.PHONY: needs
+needs:
+	@command -v $(CARGO) >/dev/null || { echo "missing: cargo. Install Rust: https://rustup.rs" >&2; exit 1; }
+	@packages=""; missing=""; \
+	for need in $(TEST_NEEDS); do \
+	  command -v "$${need%%:*}" >/dev/null && continue; \
+	  missing="$$missing $${need%%:*}"; packages="$$packages $$(tr , ' ' <<<"$${need#*:}")"; \
+	done; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing:$$packages"; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get update -q </dev/null; \
+	  apt-get install -q -y --no-install-recommends $$packages </dev/null; \
+	else \
+	  echo "missing:$$missing. Install the packages$$packages (Debian, Ubuntu: sudo apt-get install$$packages)" >&2; \
+	  exit 1; \
+	fi

@@ -1,0 +1,233 @@
+//! Between the command and this process: events out, input and signals in, until the command is over.
+
+use std::future::pending;
+use std::io;
+use std::time::Duration;
+
+use exec_client::{Client, Closed, ProcessEvent, ProcessEvents};
+use exec_protocol::ProcessId;
+use exec_protocol::process::ExitedNotification;
+use rustix::process::{Signal, getpid, kill_process};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::arguments::Args;
+use super::exit::{BROKEN_PIPE, SIGNAL_EXIT, exit_code, remark};
+use super::failure::Failure;
+use super::output::{Chunks, Output};
+use super::signals::{Caught, Meaning, Signals};
+use super::terminal::{self, RawTerminal};
+use super::{entry, stdin};
+
+/// How long what the command left behind may hold its output open before it is ended: long enough for the
+/// last `tee` of a pipeline to write what it has.
+const LINGER: Duration = Duration::from_millis(250);
+/// How long after that the output may take to close: the daemon's own ladder is far shorter.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the daemon may take to signal the command before this process stops or goes.
+const SIGNAL_PATIENCE: Duration = Duration::from_millis(200);
+
+/// How far the command is.
+#[derive(Debug, Clone, Copy)]
+enum Stage {
+    Running,
+    /// The command exited; something still holds its output open.
+    Exited {
+        code: u8,
+        linger_until: Instant,
+    },
+    /// What held it open is being ended.
+    Ending {
+        code: u8,
+        until: Instant,
+    },
+}
+
+/// A running command.
+pub(super) struct Relay {
+    client: Client,
+    process_id: ProcessId,
+    /// The command has a terminal.
+    has_terminal: bool,
+    /// And so has this process, in raw mode.
+    terminal: Option<RawTerminal>,
+    feeder: Option<JoinHandle<()>>,
+    stage: Stage,
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        if let Some(feeder) = &self.feeder {
+            feeder.abort();
+        }
+    }
+}
+
+impl Relay {
+    /// Passes everything through until the command is over and its output written; the exit code to pass on.
+    pub(super) async fn run(
+        arguments: &Args,
+        client: Client,
+        mut events: ProcessEvents,
+        mut signals: Signals,
+    ) -> Result<u8, Failure> {
+        let mut output = Output::start().map_err(Failure::Thread)?;
+        let mut relay = Self {
+            client,
+            process_id: events.process_id().clone(),
+            has_terminal: arguments.is_terminal(),
+            terminal: None,
+            feeder: None,
+            stage: Stage::Running,
+        };
+        if arguments.reads_stdin() {
+            relay.attach_stdin()?;
+        }
+        let code = loop {
+            tokio::select! {
+                event = next_event(&output.chunks, &mut events) => match event {
+                    Err(why) => return Err(Failure::DaemonEnded(why)),
+                    Ok(Some(ProcessEvent::Output(event))) => output.chunks.push(event.stream, event.chunk.0),
+                    Ok(Some(ProcessEvent::Exited(exited))) => relay.exited(&exited),
+                    Ok(Some(ProcessEvent::Closed(_) | ProcessEvent::TreeEnded) | None) => break relay.code(),
+                },
+                error = output.end.failure() => return relay.output_failed(error).await,
+                signal = signals.next() => if let Some(code) = relay.signaled(signal).await {
+                    return Ok(code);
+                },
+                () = reached(relay.stage) => if let Some(code) = relay.advance() {
+                    break code;
+                },
+            }
+        };
+        let mut finishing = std::pin::pin!(output.finish());
+        loop {
+            tokio::select! {
+                result = &mut finishing => return match result {
+                    Ok(()) => Ok(code),
+                    Err(error) => relay.output_failed(error).await,
+                },
+                signal = signals.next() => if let Some(code) = relay.signaled(signal).await {
+                    return Ok(code);
+                },
+            }
+        }
+    }
+
+    fn attach_stdin(&mut self) -> Result<(), Failure> {
+        if self.has_terminal {
+            self.terminal = RawTerminal::enter().map_err(Failure::Terminal)?;
+        }
+        let chunks = stdin::read().map_err(Failure::Thread)?;
+        let (client, process_id) = (self.client.clone(), self.process_id.clone());
+        let feeding = stdin::feed(client, process_id, self.has_terminal, chunks);
+        self.feeder = Some(tokio::spawn(feeding));
+        Ok(())
+    }
+
+    fn exited(&mut self, exited: &ExitedNotification) {
+        if let Some(remark) = remark(exited) {
+            entry::tell(remark);
+        }
+        self.stage = Stage::Exited {
+            code: exit_code(exited),
+            linger_until: Instant::now() + LINGER,
+        };
+    }
+
+    /// The command's exit code. A daemon says `exited` before `closed`; from one that does not, none is known.
+    fn code(&self) -> u8 {
+        match self.stage {
+            Stage::Running => u8::MAX,
+            Stage::Exited { code, .. } | Stage::Ending { code, .. } => code,
+        }
+    }
+
+    /// The time of a stage is over. The exit code, when nothing more is waited for.
+    fn advance(&mut self) -> Option<u8> {
+        match self.stage {
+            Stage::Running => None,
+            Stage::Exited { code, .. } => {
+                let (client, process_id) = (self.client.clone(), self.process_id.clone());
+                // Its answer is the end of the output.
+                tokio::spawn(async move { client.terminate(&process_id, None).await });
+                self.stage = Stage::Ending {
+                    code,
+                    until: Instant::now() + CLOSE_PATIENCE,
+                };
+                None
+            }
+            Stage::Ending { code, .. } => Some(code),
+        }
+    }
+
+    /// Nobody reads what the command prints: it gets SIGPIPE, as it would from its own next write, and ends
+    /// with the daemon at the latest.
+    async fn output_failed(&self, error: io::Error) -> Result<u8, Failure> {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            return Err(Failure::Output(error));
+        }
+        let _ = timeout(SIGNAL_PATIENCE, self.client.signal(&self.process_id, "SIGPIPE")).await;
+        Ok(BROKEN_PIPE)
+    }
+
+    /// Does what a signal to this process means. The exit code, when it means the end of it.
+    async fn signaled(&self, signal: Caught) -> Option<u8> {
+        match signal.meaning {
+            Meaning::End => match self.stage {
+                Stage::Running => self.pass_on(signal.name),
+                // Nothing is left to pass it to.
+                Stage::Exited { .. } | Stage::Ending { .. } => return Some(SIGNAL_EXIT + signal.number),
+            },
+            Meaning::PassOn => self.pass_on(signal.name),
+            Meaning::Resize => self.resize(),
+            Meaning::Stop => {
+                // Not SIGTSTP: the command leads a session of its own, where that stops nobody.
+                let stopping = self.client.signal(&self.process_id, "SIGSTOP");
+                let _ = timeout(SIGNAL_PATIENCE, stopping).await;
+                if let Some(terminal) = &self.terminal {
+                    terminal.suspend();
+                }
+                // This process exists. It goes on from here when it is continued, with that signal to come.
+                let _ = kill_process(getpid(), Signal::STOP);
+            }
+            Meaning::Continue => {
+                if let Some(terminal) = &self.terminal {
+                    // A terminal that hung up is told by its end of file.
+                    let _ = terminal.make_raw();
+                }
+                self.resize();
+                self.pass_on(signal.name);
+            }
+        }
+        None
+    }
+
+    /// Sends a signal without waiting for the answer; signals leave in the order they came.
+    fn pass_on(&self, name: &'static str) {
+        let (client, process_id) = (self.client.clone(), self.process_id.clone());
+        tokio::spawn(async move { client.signal(&process_id, name).await });
+    }
+
+    fn resize(&self) {
+        if let (true, Some(size)) = (self.has_terminal, terminal::size()) {
+            let (client, process_id) = (self.client.clone(), self.process_id.clone());
+            tokio::spawn(async move { client.resize(&process_id, size).await });
+        }
+    }
+}
+
+/// The next event, once there is room for what it may hold. Cancel-safe.
+async fn next_event(chunks: &Chunks, events: &mut ProcessEvents) -> Result<Option<ProcessEvent>, Closed> {
+    chunks.room().await;
+    events.next().await
+}
+
+/// The end of a stage's time.
+async fn reached(stage: Stage) {
+    match stage {
+        Stage::Running => pending().await,
+        Stage::Exited { linger_until, .. } => sleep_until(linger_until).await,
+        Stage::Ending { until, .. } => sleep_until(until).await,
+    }
+}
