@@ -17,6 +17,13 @@ const PREFIX: &str = "exec-server-";
 /// Emptied cgroups kept for the next command.
 const POOLED: usize = 64;
 
+/// How many may be kept: each holds two descriptors, and starts need some too.
+fn pooled() -> usize {
+    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let share = descriptors.and_then(|count| usize::try_from(count / 8).ok());
+    share.map_or(POOLED, |share| share.min(POOLED))
+}
+
 /// The cgroup v2 directory this process is in, by `/proc/self/mountinfo` and `/proc/self/cgroup`.
 pub(super) fn own_directory(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
     let path = cgroup.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -138,7 +145,7 @@ impl CgroupRoot {
 
     /// Takes back one that is empty.
     pub(super) fn give_back(&mut self, cgroup: Cgroup) {
-        if cgroup.reusable && !cgroup.killed.get() && self.free.len() < POOLED {
+        if cgroup.reusable && !cgroup.killed.get() && self.free.len() < pooled() {
             self.free.push(cgroup);
         } else {
             cgroup.remove();
