@@ -1,5 +1,6 @@
 //! One cgroup v2 per live command: an emptied one serves the next command.
 
+use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,6 +16,13 @@ use super::tree;
 const PREFIX: &str = "exec-server-";
 /// Emptied cgroups kept for the next command.
 const POOLED: usize = 64;
+
+/// How many may be kept: each holds two descriptors, and starts need some too.
+fn pooled() -> usize {
+    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let share = descriptors.and_then(|count| usize::try_from(count / 8).ok());
+    share.map_or(POOLED, |share| share.min(POOLED))
+}
 
 /// The cgroup v2 directory this process is in, by `/proc/self/mountinfo` and `/proc/self/cgroup`.
 pub(super) fn own_directory(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
@@ -137,7 +145,7 @@ impl CgroupRoot {
 
     /// Takes back one that is empty.
     pub(super) fn give_back(&mut self, cgroup: Cgroup) {
-        if cgroup.reusable && self.free.len() < POOLED {
+        if cgroup.reusable && !cgroup.killed.get() && self.free.len() < pooled() {
             self.free.push(cgroup);
         } else {
             cgroup.remove();
@@ -197,6 +205,8 @@ pub(super) struct Cgroup {
     /// Kept open: how a tree stands must be knowable at the descriptor limit too.
     events: OwnedFd,
     reusable: bool,
+    /// Was killed as a whole.
+    killed: Cell<bool>,
 }
 
 impl Cgroup {
@@ -214,6 +224,7 @@ impl Cgroup {
                 directory,
                 events,
                 reusable,
+                killed: Cell::new(false),
             }),
             Err(error) => {
                 let _ = fs::remove_dir(&path);
@@ -275,6 +286,9 @@ impl Cgroup {
 
     /// Kills every process in it.
     pub(super) fn kill(&self) {
+        // Linux 6.x compares its count of kills with that of the cgroup the warden is in: whatever is cloned
+        // into this one later would be killed at birth.
+        self.killed.set(true);
         if fs::OpenOptions::new()
             .write(true)
             .open(self.path.join("cgroup.kill"))
