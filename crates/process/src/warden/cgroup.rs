@@ -1,5 +1,6 @@
 //! One cgroup v2 per live command: an emptied one serves the next command.
 
+use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -137,7 +138,7 @@ impl CgroupRoot {
 
     /// Takes back one that is empty.
     pub(super) fn give_back(&mut self, cgroup: Cgroup) {
-        if cgroup.reusable && self.free.len() < POOLED {
+        if cgroup.reusable && !cgroup.killed.get() && self.free.len() < POOLED {
             self.free.push(cgroup);
         } else {
             cgroup.remove();
@@ -197,6 +198,8 @@ pub(super) struct Cgroup {
     /// Kept open: how a tree stands must be knowable at the descriptor limit too.
     events: OwnedFd,
     reusable: bool,
+    /// Was killed as a whole.
+    killed: Cell<bool>,
 }
 
 impl Cgroup {
@@ -214,6 +217,7 @@ impl Cgroup {
                 directory,
                 events,
                 reusable,
+                killed: Cell::new(false),
             }),
             Err(error) => {
                 let _ = fs::remove_dir(&path);
@@ -275,6 +279,9 @@ impl Cgroup {
 
     /// Kills every process in it.
     pub(super) fn kill(&self) {
+        // Linux 6.x compares its count of kills with that of the cgroup the warden is in: whatever is cloned
+        // into this one later would be killed at birth.
+        self.killed.set(true);
         if fs::OpenOptions::new()
             .write(true)
             .open(self.path.join("cgroup.kill"))
