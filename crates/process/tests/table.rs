@@ -183,10 +183,8 @@ async fn a_missing_program_is_told(stage: &Stage) {
         ..shell("")
     };
     let process = stage.start("missing", command);
-    assert!(matches!(
-        process.started().await,
-        Err(StartError::NotFound { .. })
-    ));
+    let started = process.started().await;
+    assert!(matches!(started, Err(StartError::NotFound { .. })), "{started:?}");
     assert!(stage.table.get("missing").is_none());
 }
 
