@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 /// Longer than anything here takes, on a machine that is busy.
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(15);
 
 #[derive(Default)]
 struct Listener(Notify);
@@ -88,7 +88,8 @@ impl Stage {
     }
 
     async fn told(&self, process: &Process) -> Told {
-        timeout(LONG, self.all(process)).await.expect("in time")
+        let told = timeout(LONG, self.all(process)).await;
+        told.unwrap_or_else(|_| panic!("not in time: {:?}", process.info()))
     }
 
     async fn all(&self, process: &Process) -> Told {
@@ -133,6 +134,7 @@ async fn an_interrupt_reaches_the_foreground_of_a_terminal(stage: &Stage) {
     let script = "set -m; trap 'echo shell' INT; sh -c 'trap \"echo job; exit 5\" INT; echo up; while :; do sleep 0.1; done'; exit $?";
     let process = stage.start("pty", terminal(script));
     assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
+    process.started().await.expect("started");
     process.signal(Signal::INT);
     let told = stage.told(&process).await;
     let output = String::from_utf8_lossy(&told.output).into_owned();
@@ -152,6 +154,8 @@ async fn a_control_character_interrupts_too(stage: &Stage) {
 async fn terminate_ends_the_whole_tree(stage: &Stage) {
     let process = stage.start("tree", shell("setsid sleep 1000 & echo up; exec sleep 1000"));
     assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
+    // Its output may be here before the warden has told of its start; one that is starting is killed at once.
+    process.started().await.expect("started");
     assert!(process.terminate(None));
     assert_eq!(
         stage.wait(&process, WaitUntil::TreeEnded).await,

@@ -249,7 +249,8 @@ impl Process {
         }
     }
 
-    /// Signals the foreground group of a terminal, or the leader's group. After the end: nothing happens.
+    /// Signals the foreground group of a terminal, or the leader's group. Before the start is decided (wait for
+    /// [`Process::turn`]) and after the end: nothing happens.
     pub fn signal(&self, signal: Signal) {
         let inner = self.lock();
         let State::Running { .. } = inner.state else {
@@ -264,8 +265,8 @@ impl Process {
         self.session.launcher.signal(self.launch, signal);
     }
 
-    /// Begins to end the whole tree, and says whether the leader had not yet exited. Works while starting,
-    /// and after exited and closed.
+    /// Begins to end the whole tree, and says whether the leader had not yet exited. Works while starting, then
+    /// without grace, and after exited and closed.
     pub fn terminate(&self, grace: Option<Duration>) -> bool {
         self.end(
             ExitCause::Terminated,
