@@ -379,6 +379,7 @@ mod tests {
             path,
             directory,
             events,
+            killed: std::cell::Cell::new(false),
             reusable: false,
         }
     }
