@@ -4,14 +4,13 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant as SystemInstant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use exec_protocol::exit::{ExitCause, Tree};
 use exec_protocol::process::{Enforces, ProcessInfo, ProcessState, TerminalSize};
 use exec_protocol::{ProcessId, Stream};
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use tracing::warn;
 
 use super::clock::SilenceClock;
 use super::failure::LaunchPaths;
@@ -21,12 +20,11 @@ use super::output_log::OutputLog;
 use super::plumbing::{Plumbing, Polled, set_size};
 use super::pump::pump;
 use super::session::Session;
-use super::state::{IllegalTransition, State};
-use super::timers::watch_timeouts;
+use super::state::State;
 use super::turn::{Turn, TurnQueue};
 use super::{ResizeError, StartError, Started};
 use crate::sys_pty::{signal_foreground, signal_group};
-use crate::warden::{Exit, Launch, LaunchFailure, LaunchId};
+use crate::warden::{Launch, LaunchId};
 use crate::{Command, InvalidCommand, Signal, Stdio, Timeouts};
 
 /// One process.
@@ -37,10 +35,10 @@ pub struct Process {
     pub(super) stdio: Stdio,
     pub(super) timeouts: Timeouts,
     /// What holds each limit that was asked for.
-    limits: Option<Enforces>,
+    pub(super) limits: Option<Enforces>,
     started_at: SystemTime,
     pub(super) session: Arc<Session>,
-    turns: TurnQueue,
+    pub(super) turns: TurnQueue,
     /// Something a read or a wait may look for has happened.
     pub(super) changed: Notify,
     /// Output was sent: its streams may be read again.
@@ -72,11 +70,11 @@ pub(super) struct Inner {
     pub(super) closed_said: Option<Tree>,
     /// The end of the tree is still to be told.
     pub(super) owes_tree_ended: bool,
-    open_streams: Vec<Stream>,
-    terminal: Option<Polled>,
+    pub(super) open_streams: Vec<Stream>,
+    pub(super) terminal: Option<Polled>,
     /// Ours, until the leader has ended.
-    slave: Option<OwnedFd>,
-    paths: Option<LaunchPaths>,
+    pub(super) slave: Option<OwnedFd>,
+    pub(super) paths: Option<LaunchPaths>,
 }
 
 /// A process to be made.
@@ -249,7 +247,8 @@ impl Process {
         }
     }
 
-    /// Signals the foreground group of a terminal, or the leader's group. After the end: nothing happens.
+    /// Signals the foreground group of a terminal, or the leader's group. Before the start is decided (wait for
+    /// [`Process::turn`]) and after the end: nothing happens.
     pub fn signal(&self, signal: Signal) {
         let inner = self.lock();
         let State::Running { .. } = inner.state else {
@@ -264,8 +263,8 @@ impl Process {
         self.session.launcher.signal(self.launch, signal);
     }
 
-    /// Begins to end the whole tree, and says whether the leader had not yet exited. Works while starting,
-    /// and after exited and closed.
+    /// Begins to end the whole tree, and says whether the leader had not yet exited. Works while starting, then
+    /// without grace, and after exited and closed.
     pub fn terminate(&self, grace: Option<Duration>) -> bool {
         self.end(
             ExitCause::Terminated,
@@ -320,170 +319,7 @@ fn signal_terminal(master: &Polled, signal: Signal) -> bool {
     signal_foreground(master.as_fd(), signal).is_ok() || signal_group(group, signal).is_ok()
 }
 
-/// Turns of its life.
 impl Process {
-    /// Names its launch.
-    pub(crate) fn launch_id(&self) -> LaunchId {
-        self.launch
-    }
-
-    /// What it shares with the others.
-    #[cfg(test)]
-    pub(crate) fn session(&self) -> Arc<Session> {
-        Arc::clone(&self.session)
-    }
-
-    /// How many patterns are waited for.
-    #[cfg(test)]
-    pub(crate) fn pattern_count(&self) -> usize {
-        self.lock().matchers.len()
-    }
-
-    /// The name of its start.
-    pub(crate) fn start_id(&self) -> Option<&str> {
-        self.start_id.as_deref()
-    }
-
-    /// Its `closed` was sent: its id is free.
-    pub(crate) fn is_over(&self) -> bool {
-        self.lock().closed_said.is_some()
-    }
-
-    /// Its start is not decided.
-    pub(crate) fn is_starting(&self) -> bool {
-        matches!(self.lock().state, State::Starting { .. })
-    }
-
-    /// It executes.
-    pub(crate) fn on_started(self: &Arc<Self>, pid: u32, at: SystemInstant) {
-        let started = Started {
-            pid,
-            limits: self.limits,
-        };
-        let done = self.update(|inner| {
-            inner.state.start(started, at)?;
-            inner.paths = None;
-            inner.clock.input(Instant::now());
-            Ok(())
-        });
-        self.check(done);
-        self.turns.release();
-        if self.timeouts.total.is_some() || self.timeouts.idle.is_some() {
-            tokio::spawn(watch_timeouts(Arc::clone(self), Instant::from_std(at)));
-        }
-    }
-
-    /// It does not execute.
-    pub(crate) fn on_failed(self: &Arc<Self>, failure: LaunchFailure) {
-        self.fail(|paths| match paths {
-            Some(paths) => paths.start_error(failure),
-            None => StartError::Terminated,
-        });
-    }
-
-    /// Its leader ended.
-    pub(crate) fn on_exited(self: &Arc<Self>, exit: &Exit) {
-        let done = self.update(|inner| {
-            inner.state.exit(exit)?;
-            inner.slave = None;
-            inner.log.push_exited();
-            if exit.tree_ended {
-                inner.tree = Tree::Ended;
-            }
-            Ok(())
-        });
-        self.check(done);
-        self.close_if_done();
-    }
-
-    /// Nothing it started is left.
-    pub(crate) fn on_tree_ended(self: &Arc<Self>) {
-        self.update(|inner| {
-            inner.tree = Tree::Ended;
-            inner.owes_tree_ended = inner.closed_said.is_some_and(|said| said != Tree::Ended);
-        });
-    }
-
-    /// The warden that knew it is gone.
-    pub(crate) fn on_lost(self: &Arc<Self>) {
-        if self.is_starting() {
-            self.fail(|_| StartError::WardenLost);
-            return;
-        }
-        self.update(|inner| {
-            if inner.tree == Tree::Running {
-                inner.tree = Tree::Unknown;
-            }
-            // One that had exited stays as it ended.
-            if inner.state.lose(SystemInstant::now()).is_ok() {
-                inner.slave = None;
-                inner.log.push_exited();
-            }
-        });
-        self.close_if_done();
-    }
-
-    /// A stream is at its end.
-    pub(super) fn on_end_of_stream(self: &Arc<Self>, stream: Stream, failure: Option<String>) {
-        self.update(|inner| {
-            inner.open_streams.retain(|open| *open != stream);
-            if failure.is_some() {
-                inner.failure = failure;
-            }
-        });
-        self.close_if_done();
-    }
-
-    /// The session is ending: wakes reads and waits.
-    pub(crate) fn on_session_ending(&self) {
-        self.changed.notify_waiters();
-    }
-
-    /// No longer retains what was sent.
-    pub(crate) fn forget_output(&self) {
-        self.lock().log.forget_sent();
-    }
-
-    fn fail(self: &Arc<Self>, error: impl FnOnce(Option<LaunchPaths>) -> StartError) {
-        let done = self.update(|inner| {
-            let error = error(inner.paths.take());
-            inner.state.fail(error)?;
-            inner.tree = Tree::Ended;
-            inner.drop_descriptors();
-            Ok(())
-        });
-        self.check(done);
-        self.stdin_stop.notify_one();
-        self.turns.release();
-    }
-
-    /// exited and every stream at its end: closed.
-    fn close_if_done(self: &Arc<Self>) {
-        let retained_cost = self.update(|inner| {
-            if !inner.open_streams.is_empty() || inner.state.close().is_err() {
-                return None;
-            }
-            inner.log.push_closed();
-            inner.drop_descriptors();
-            Some(inner.log.retained_cost())
-        });
-        let Some(retained_cost) = retained_cost else {
-            return;
-        };
-        self.stdin_stop.notify_one();
-        self.clock_moved.notify_waiters();
-        if let Some(lifecycle) = self.session.lifecycle.upgrade() {
-            lifecycle.closed(self, retained_cost);
-        }
-    }
-
-    /// A report out of order is the warden's fault: it is told, and the process stays as it was.
-    fn check(&self, done: Result<(), IllegalTransition>) {
-        if let Err(error) = done {
-            warn!(%error, "the warden reported out of order");
-        }
-    }
-
     /// Never held across an await, nor while something else is called.
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -521,7 +357,7 @@ impl Inner {
         tell
     }
 
-    fn drop_descriptors(&mut self) {
+    pub(super) fn drop_descriptors(&mut self) {
         self.stdin.close();
         self.terminal = None;
         self.slave = None;

@@ -6,6 +6,7 @@ mod error;
 mod failure;
 mod feed;
 mod handle;
+mod life;
 mod matcher;
 mod notification;
 mod output_log;

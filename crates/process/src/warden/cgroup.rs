@@ -386,6 +386,7 @@ mod tests {
             path,
             directory,
             events,
+            killed: std::cell::Cell::new(false),
             reusable: false,
         }
     }

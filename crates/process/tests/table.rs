@@ -1,0 +1,251 @@
+//! The process table with a real warden and real commands. Without the test harness: the first warden is forked
+//! from a process without threads.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use exec_process::warden::{FirstWarden, WardenConfig, run_replacement};
+use exec_process::{
+    Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts,
+};
+use exec_protocol::exit::{ExitCause, Tree};
+use exec_protocol::limits::Limits;
+use exec_protocol::process::{ResourceLimits, TerminalSize, WaitReason, WaitUntil};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// Longer than anything here takes, on a machine that is busy.
+const LONG: Duration = Duration::from_secs(15);
+
+#[derive(Default)]
+struct Listener(Notify);
+
+impl Subscriber for Listener {
+    fn ready(&self, _process: &Arc<Process>) {
+        self.0.notify_one();
+    }
+}
+
+struct Stage {
+    table: Arc<ProcessTable>,
+    listener: Arc<Listener>,
+}
+
+/// What a process told, all of it.
+#[derive(Debug)]
+struct Told {
+    output: Vec<u8>,
+    exit_code: i32,
+    cause: ExitCause,
+    tree: Tree,
+}
+
+fn shell(script: &str) -> Command {
+    Command {
+        argv: vec!["sh".into(), "-c".into(), script.into()],
+        arg0: None,
+        cwd: "/".into(),
+        environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),
+        stdio: Stdio::Pipes { keep_stdin: false },
+        input: Default::default(),
+        timeouts: Timeouts::default(),
+        limits: ResourceLimits::default(),
+    }
+}
+
+fn terminal(script: &str) -> Command {
+    Command {
+        stdio: Stdio::Terminal {
+            size: TerminalSize { rows: 24, cols: 80 },
+        },
+        ..shell(script)
+    }
+}
+
+fn printed(text: &str) -> WaitUntil {
+    WaitUntil::Output {
+        literal: Some(text.into()),
+        regex: None,
+        stream: None,
+        from_offset: None,
+    }
+}
+
+impl Stage {
+    fn start(&self, id: &str, command: Command) -> Arc<Process> {
+        let process = self.table.start(id.into(), None, command).expect("not refused");
+        process.open_notifications();
+        process
+    }
+
+    async fn wait(&self, process: &Process, until: WaitUntil) -> WaitReason {
+        process
+            .wait(&until, Some(LONG))
+            .await
+            .expect("a condition")
+            .reason
+    }
+
+    async fn told(&self, process: &Process) -> Told {
+        let told = timeout(LONG, self.all(process)).await;
+        told.unwrap_or_else(|_| panic!("not in time: {:?}", process.info()))
+    }
+
+    async fn all(&self, process: &Process) -> Told {
+        let mut output = Vec::new();
+        let mut exit = None;
+        loop {
+            match process.next_notification() {
+                Some(Notification::Output { bytes, .. }) => output.extend_from_slice(&bytes),
+                Some(Notification::Exited { exit_code, cause, .. }) => exit = Some((exit_code, cause)),
+                Some(Notification::Closed { tree, .. }) => {
+                    let (exit_code, cause) = exit.expect("exited comes before closed");
+                    return Told {
+                        output,
+                        exit_code,
+                        cause,
+                        tree,
+                    };
+                }
+                Some(Notification::TreeEnded) => panic!("before closed"),
+                None => self.listener.0.notified().await,
+            }
+        }
+    }
+}
+
+async fn input_is_read_and_ends(stage: &Stage) {
+    let data: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
+    let command = Command {
+        input: data.clone().into(),
+        ..shell("cat; exit 3")
+    };
+    let told = stage.told(&stage.start("cat", command)).await;
+    assert!(told.output == data, "{} bytes", told.output.len());
+    assert_eq!(
+        (told.exit_code, told.cause, told.tree),
+        (3, ExitCause::Exited, Tree::Ended)
+    );
+}
+
+async fn an_interrupt_reaches_the_foreground_of_a_terminal(stage: &Stage) {
+    // A job of an interactive shell: a group of its own.
+    let script = "set -m; trap 'echo shell' INT; sh -c 'trap \"echo job; exit 5\" INT; echo up; while :; do sleep 0.1; done'; exit $?";
+    let process = stage.start("pty", terminal(script));
+    assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
+    process.started().await.expect("started");
+    process.signal(Signal::INT);
+    let told = stage.told(&process).await;
+    let output = String::from_utf8_lossy(&told.output).into_owned();
+    assert!(output.contains("job") && told.exit_code == 5, "{told:?} {output}");
+}
+
+async fn a_control_character_interrupts_too(stage: &Stage) {
+    let process = stage.start(
+        "^C",
+        terminal("trap 'exit 6' INT; echo up; while :; do sleep 0.1; done"),
+    );
+    assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
+    process.write("\x03".into(), None, false).expect("taken");
+    assert_eq!(stage.told(&process).await.exit_code, 6);
+}
+
+async fn terminate_ends_the_whole_tree(stage: &Stage) {
+    let process = stage.start("tree", shell("setsid sleep 1000 & echo up; exec sleep 1000"));
+    assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
+    // Its output may be here before the warden has told of its start; one that is starting is killed at once.
+    process.started().await.expect("started");
+    assert!(process.terminate(None));
+    assert_eq!(
+        stage.wait(&process, WaitUntil::TreeEnded).await,
+        WaitReason::TreeEnded
+    );
+    let told = stage.told(&process).await;
+    assert_eq!(
+        (told.exit_code, told.cause, told.tree),
+        (143, ExitCause::Terminated, Tree::Ended)
+    );
+}
+
+async fn a_deadline_kills_what_ignores_it(stage: &Stage) {
+    let command = Command {
+        timeouts: Timeouts {
+            total: Some(Duration::from_millis(200)),
+            grace: Some(Duration::from_millis(50)),
+            idle: None,
+        },
+        ..shell("trap '' TERM; while :; do sleep 0.1; done")
+    };
+    let told = stage.told(&stage.start("deadline", command)).await;
+    assert_eq!((told.exit_code, told.cause), (137, ExitCause::Deadline));
+}
+
+async fn a_missing_program_is_told(stage: &Stage) {
+    let command = Command {
+        argv: vec!["no-such-program".into()],
+        ..shell("")
+    };
+    let process = stage.start("missing", command);
+    let started = process.started().await;
+    assert!(matches!(started, Err(StartError::NotFound { .. })), "{started:?}");
+    assert!(stage.table.get("missing").is_none());
+}
+
+async fn a_flood_arrives_whole(stage: &Stage) {
+    let told = stage
+        .told(&stage.start("flood", shell("head -c 20000000 /dev/zero")))
+        .await;
+    assert_eq!(told.output.len(), 20_000_000);
+}
+
+async fn no_descriptor_is_left(stage: &Stage) {
+    let count = || std::fs::read_dir("/proc/self/fd").expect("proc").count();
+    stage.told(&stage.start("first", shell("true"))).await;
+    let before = count();
+    for round in 0..50 {
+        let command = if round % 2 == 0 {
+            terminal("echo x")
+        } else {
+            shell("echo x")
+        };
+        stage.told(&stage.start(&format!("fd{round}"), command)).await;
+    }
+    assert_eq!(count(), before);
+}
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("warden") {
+        run_replacement();
+    }
+    let config = WardenConfig {
+        use_cgroup: true,
+        daemon_gone_grace: Duration::from_millis(500),
+    };
+    let warden = FirstWarden::fork(config).expect("forked");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let listener = Arc::new(Listener::default());
+        let table = ProcessTable::new(warden, Limits::default(), listener.clone());
+        let stage = Stage { table, listener };
+        input_is_read_and_ends(&stage).await;
+        an_interrupt_reaches_the_foreground_of_a_terminal(&stage).await;
+        a_control_character_interrupts_too(&stage).await;
+        terminate_ends_the_whole_tree(&stage).await;
+        a_deadline_kills_what_ignores_it(&stage).await;
+        a_missing_program_is_told(&stage).await;
+        a_flood_arrives_whole(&stage).await;
+        no_descriptor_is_left(&stage).await;
+        let left = stage.start(
+            "left",
+            shell("trap '' TERM; setsid sleep 1000 & while :; do sleep 0.1; done"),
+        );
+        left.started().await.expect("started");
+        timeout(LONG, stage.table.end()).await.expect("bounded");
+        assert_eq!(stage.told(&left).await.cause, ExitCause::ClientGone);
+    });
+    ExitCode::SUCCESS
+}
