@@ -34,6 +34,9 @@ pub const MAX_WAIT_MS: u64 = 300_000;
 pub const DEFAULT_GRACE_MS: u64 = 2_000;
 /// SIGTERM to SIGKILL for everything that runs when the session ends, in milliseconds.
 pub const SESSION_END_GRACE_MS: u64 = 500;
+/// From SIGKILL until everything must be gone when the session ends, in milliseconds: beyond it the daemon waits
+/// for nobody, and the warden goes on alone.
+pub const SESSION_END_KILL_MS: u64 = 1_000;
 /// How long replies and notifications may take to leave after the session ended, in milliseconds.
 pub const SESSION_END_FLUSH_MS: u64 = 500;
 /// Default `maxBytes` of a `process/read`.

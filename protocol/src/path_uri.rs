@@ -38,6 +38,12 @@ impl PathUri {
         (path.is_absolute() && !path.as_os_str().as_bytes().contains(&0)).then(|| Self(path.to_path_buf()))
     }
 
+    /// `file:///`.
+    #[must_use]
+    pub fn root() -> Self {
+        Self(PathBuf::from("/"))
+    }
+
     /// The native path.
     #[must_use]
     pub fn as_path(&self) -> &Path {

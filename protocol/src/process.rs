@@ -6,9 +6,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::envelope::null_as_default;
+use crate::envelope::{null_as_default, object, optional_object};
 use crate::exit::{ExitCause, Tree, Usage};
 use crate::sandbox::SandboxRequest;
 use crate::{Base64, EnvPolicy, PathUri, ShellSnapshotRequest};
@@ -87,6 +87,7 @@ pub struct ExecParams {
     /// Laid over what `env_policy` gives; without one it is the whole environment.
     pub env: BTreeMap<String, String>,
     /// Which variables of the daemon's environment the child sees.
+    #[serde(default, deserialize_with = "optional_object")]
     pub env_policy: Option<EnvPolicy>,
     /// True: a PTY as controlling terminal. False: pipes.
     pub tty: bool,
@@ -96,16 +97,20 @@ pub struct ExecParams {
     /// argv[0] as the process sees it.
     pub arg0: Option<String>,
     /// What the process may touch.
+    #[serde(default, deserialize_with = "optional_object")]
     pub sandbox: Option<SandboxRequest>,
     /// True: refuse to start without a managed network.
     pub enforce_managed_network: Option<bool>,
     /// The managed network, not interpreted yet.
     pub managed_network: Option<serde_json::Value>,
     /// Exported as CODEX_THREAD_ID and CODEX_TOOL_CALL_ID, over everything else.
+    #[serde(default, deserialize_with = "optional_object")]
     pub metadata: Option<ExecMetadata>,
     /// The shell state to start from.
+    #[serde(default, deserialize_with = "optional_object")]
     pub shell_snapshot: Option<ShellSnapshotRequest>,
     /// Initial window of a PTY; 24 × 80 without.
+    #[serde(default, deserialize_with = "optional_object")]
     pub size: Option<TerminalSize>,
     /// Written to stdin first; end of file follows unless `pipe_stdin` or `tty`.
     pub stdin: Option<Base64>,
@@ -116,6 +121,7 @@ pub struct ExecParams {
     /// SIGTERM to SIGKILL for both time limits, milliseconds.
     pub grace_ms: Option<u64>,
     /// Resource limits of the tree; what cannot be enforced is refused.
+    #[serde(default, deserialize_with = "optional_object")]
     pub limits: Option<ResourceLimits>,
     /// The same id and `startId` again: the same result, nothing started.
     pub start_id: Option<String>,
@@ -256,14 +262,14 @@ pub struct ExitedNotification {
     /// The leader's own exit code, or 128 + signal; 137 when the warden was lost.
     pub exit_code: i32,
     /// True when a sandbox refused something.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub sandbox_denied: bool,
     /// The signal that killed it (`SIGKILL`), if one did.
     pub signal: Option<String>,
     /// Why it ended.
     pub cause: Option<ExitCause>,
     /// True for the causes deadline and idle.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub timed_out: bool,
     /// From exec to exit, milliseconds.
     pub duration_ms: Option<u64>,
@@ -339,7 +345,7 @@ pub struct ReadResponse {
     /// What went wrong with the process's output, if something did.
     pub failure: Option<String>,
     /// A sandbox refused something.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub sandbox_denied: bool,
     /// The first chunk still retained; null when none is.
     pub first_seq: Option<u64>,
@@ -496,7 +502,7 @@ pub struct WaitParams {
 }
 
 /// The condition of a `process/wait`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WaitUntil {
     /// The leader ended.
@@ -528,6 +534,57 @@ pub enum WaitUntil {
         /// Only this stream; default: all together.
         stream: Option<Stream>,
     },
+}
+
+// By hand, for errors that name the member: the derived decoder of a tagged enum buffers its input.
+impl<'de> Deserialize<'de> for WaitUntil {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        enum Type {
+            Exit,
+            TreeEnded,
+            Output,
+            Quiet,
+            Bytes,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Members {
+            r#type: Type,
+            literal: Option<String>,
+            regex: Option<String>,
+            stream: Option<Stream>,
+            from_offset: Option<u64>,
+            ms: Option<u64>,
+            count: Option<u64>,
+        }
+        let members: Members = object(deserializer)?;
+        let stream = members.stream;
+        Ok(match members.r#type {
+            Type::Exit => Self::Exit,
+            Type::TreeEnded => Self::TreeEnded,
+            Type::Output => {
+                if members.literal.is_some() == members.regex.is_some() {
+                    return Err(de::Error::custom("expected exactly one of `literal` and `regex`"));
+                }
+                Self::Output {
+                    literal: members.literal,
+                    regex: members.regex,
+                    stream,
+                    from_offset: members.from_offset,
+                }
+            }
+            Type::Quiet => Self::Quiet {
+                ms: members.ms.ok_or_else(|| de::Error::missing_field("ms"))?,
+                stream,
+            },
+            Type::Bytes => Self::Bytes {
+                count: members.count.ok_or_else(|| de::Error::missing_field("count"))?,
+                stream,
+            },
+        })
+    }
 }
 
 /// Why a `process/wait` answered.

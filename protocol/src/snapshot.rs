@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::PathUri;
+use crate::envelope::object;
 
 /// `process/start.shellSnapshot`. Ignored while `capabilities.shellSnapshotV2` is false.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +12,7 @@ pub struct ShellSnapshotRequest {
     /// What the snapshot is shared within: a conversation and an environment, say.
     pub scope_id: String,
     /// The user's shell.
+    #[serde(deserialize_with = "object")]
     pub shell: Shell,
 }
 

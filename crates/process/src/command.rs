@@ -1,7 +1,8 @@
 //! What to start.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -63,4 +64,182 @@ pub struct InvalidCommand {
     pub member: String,
     /// What is wrong, and what would be right.
     pub reason: String,
+}
+
+/// A command in the shape execve(2) takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Prepared {
+    /// Paths to try in order, as execvp(3) does.
+    pub(crate) programs: Vec<CString>,
+    /// argv, with `arg0` in its place.
+    pub(crate) argv: Vec<CString>,
+    /// `NAME=value`.
+    pub(crate) environment: Vec<CString>,
+    /// Working directory.
+    pub(crate) cwd: CString,
+}
+
+/// Where a program is looked for without a PATH: what confstr(3) says for `_CS_PATH`.
+const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
+
+impl Command {
+    /// Checks it and puts it in the shape execve(2) takes.
+    pub(crate) fn prepare(&self) -> Result<Prepared, InvalidCommand> {
+        let Some(program) = self.argv.first() else {
+            return Err(invalid("argv", "must not be empty"));
+        };
+        if program.is_empty() {
+            return Err(invalid("argv[0]", "must not be empty"));
+        }
+        let mut argv = Vec::with_capacity(self.argv.len());
+        for (index, argument) in self.argv.iter().enumerate() {
+            let argument = CString::new(argument.as_bytes())
+                .map_err(|_| invalid(format!("argv[{index}]"), "must not hold NUL"))?;
+            argv.push(argument);
+        }
+        if let (Some(arg0), Some(first)) = (&self.arg0, argv.first_mut()) {
+            *first = CString::new(arg0.as_bytes()).map_err(|_| invalid("arg0", "must not hold NUL"))?;
+        }
+        if !self.cwd.is_absolute() {
+            return Err(invalid("cwd", "must be absolute"));
+        }
+        let cwd =
+            CString::new(self.cwd.as_os_str().as_bytes()).map_err(|_| invalid("cwd", "must not hold NUL"))?;
+        let mut environment = Vec::with_capacity(self.environment.len());
+        for (name, value) in &self.environment {
+            environment.push(variable(name, value)?);
+        }
+        let programs = self
+            .programs(program.as_bytes())
+            .into_iter()
+            .map(|path| CString::new(path).map_err(|_| invalid("env.PATH", "must not hold NUL")))
+            .collect::<Result<_, _>>()?;
+        Ok(Prepared {
+            programs,
+            argv,
+            environment,
+            cwd,
+        })
+    }
+
+    /// The paths a program may be at: itself if it has a slash, else one in each directory of the child's PATH.
+    fn programs(&self, program: &[u8]) -> Vec<Vec<u8>> {
+        if program.contains(&b'/') {
+            return vec![program.to_vec()];
+        }
+        let path = self.environment.get(OsStr::new("PATH"));
+        path.map_or(DEFAULT_PATH, |path| path.as_bytes())
+            .split(|byte| *byte == b':')
+            .map(|directory| match directory {
+                // POSIX: an empty element is the working directory.
+                b"" => [b"./", program].concat(),
+                directory => [directory, b"/", program].concat(),
+            })
+            .collect()
+    }
+}
+
+fn variable(name: &OsStr, value: &OsStr) -> Result<CString, InvalidCommand> {
+    let member = || format!("env.{}", name.to_string_lossy());
+    if name.is_empty() || name.as_bytes().contains(&b'=') {
+        return Err(invalid(member(), "a name must not be empty or hold `=`"));
+    }
+    CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())
+        .map_err(|_| invalid(member(), "must not hold NUL"))
+}
+
+fn invalid(member: impl Into<String>, reason: &str) -> InvalidCommand {
+    InvalidCommand {
+        member: member.into(),
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(argv: &[&str]) -> Command {
+        Command {
+            argv: argv.iter().map(Into::into).collect(),
+            arg0: None,
+            cwd: "/".into(),
+            environment: BTreeMap::new(),
+            stdio: Stdio::Pipes { keep_stdin: false },
+            input: Bytes::new(),
+            timeouts: Timeouts::default(),
+            limits: ResourceLimits::default(),
+        }
+    }
+
+    fn c(text: &str) -> CString {
+        CString::new(text).expect("no NUL")
+    }
+
+    #[test]
+    fn programs_are_looked_for_as_execvp_does() {
+        for (program, path, want) in [
+            ("/bin/sh", Some("/a:/b"), vec!["/bin/sh"]),
+            ("./x", Some("/a"), vec!["./x"]),
+            ("x", Some("/a:/b"), vec!["/a/x", "/b/x"]),
+            ("x", Some(":/b:"), vec!["./x", "/b/x", "./x"]),
+            ("x", Some(""), vec!["./x"]),
+            ("x", None, vec!["/bin/x", "/usr/bin/x"]),
+        ] {
+            let mut command = command(&[program]);
+            if let Some(path) = path {
+                command.environment.insert("PATH".into(), path.into());
+            }
+            let want: Vec<CString> = want.into_iter().map(c).collect();
+            assert_eq!(
+                command.prepare().expect(program).programs,
+                want,
+                "{program} {path:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn arg0_takes_the_place_of_the_first_argument_only() {
+        let mut command = command(&["/bin/sh", "-c"]);
+        command.arg0 = Some("-sh".into());
+        command.environment.insert("A".into(), "b=c".into());
+        let prepared = command.prepare().expect("valid");
+        assert_eq!(
+            prepared,
+            Prepared {
+                programs: vec![c("/bin/sh")],
+                argv: vec![c("-sh"), c("-c")],
+                environment: vec![c("A=b=c")],
+                cwd: c("/"),
+            }
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_executed_is_refused_by_name() {
+        type Spoil = fn(&mut Command);
+        let cases: &[(&str, Spoil)] = &[
+            ("argv", |command| command.argv.clear()),
+            ("argv[0]", |command| command.argv = vec!["".into()]),
+            ("argv[1]", |command| command.argv.push("a\0b".into())),
+            ("arg0", |command| command.arg0 = Some("a\0b".into())),
+            ("cwd", |command| command.cwd = "relative".into()),
+            ("cwd", |command| command.cwd = "/a\0b".into()),
+            ("env.A=", |command| {
+                drop(command.environment.insert("A=".into(), "".into()))
+            }),
+            ("env.", |command| {
+                drop(command.environment.insert("".into(), "".into()))
+            }),
+            ("env.A", |command| {
+                drop(command.environment.insert("A".into(), "\0".into()))
+            }),
+        ];
+        for (member, spoil) in cases {
+            let mut command = command(&["/bin/true"]);
+            spoil(&mut command);
+            assert_eq!(command.prepare().expect_err(member).member, *member);
+        }
+    }
 }

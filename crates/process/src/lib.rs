@@ -6,9 +6,21 @@
 
 mod command;
 pub mod environment;
+mod launcher;
 mod process;
+mod registry;
 mod signal;
+mod sys;
+mod sys_async_fd;
+mod sys_child;
+mod sys_keeper;
+mod sys_pty;
+mod sys_raw;
+mod sys_spawn;
+mod sys_stack;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod warden;
 
 pub use command::{Command, InvalidCommand, Stdio, Timeouts};
@@ -17,4 +29,5 @@ pub use process::{
     Subscriber, Turn, WaitError, WriteError,
 };
 pub use signal::{InvalidSignal, Signal};
+pub use sys_async_fd::watch_fd;
 pub use table::{ProcessTable, StartRefused};

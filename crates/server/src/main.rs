@@ -1,2 +1,21 @@
-//! exec-server.
-fn main() {}
+//! exec-server: runs commands for a coding agent, JSON-RPC on stdin and stdout.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod cli;
+mod daemon;
+mod dispatch;
+mod handlers;
+mod launch;
+mod outbox;
+mod run;
+mod session;
+mod transport;
+
+fn main() -> ExitCode {
+    cli::Cli::parse().run()
+}

@@ -3,13 +3,18 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
 use exec_protocol::process::{Enforces, ResourceLimits};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::Signal;
+use super::daemon::Link;
+use super::main_loop::{self, Settings};
+use super::{message, takeover};
+use crate::{Signal, sys};
 
 /// How the warden works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +27,11 @@ pub struct WardenConfig {
 
 /// The first warden, forked from the daemon before it had threads, not yet attached to a runtime.
 #[derive(Debug)]
-pub struct FirstWarden {}
+pub struct FirstWarden {
+    settings: Settings,
+    socket: OwnedFd,
+    pid: i32,
+}
 
 impl FirstWarden {
     /// Forks it. Must be called while the process is single-threaded. Also makes the daemon a subreaper and
@@ -30,15 +39,45 @@ impl FirstWarden {
     ///
     /// # Errors
     /// socketpair(2) or fork(2) failed.
-    #[expect(unused_variables, reason = "skeleton")]
     pub fn fork(config: WardenConfig) -> io::Result<Self> {
-        unreachable!("skeleton")
+        let given = getrlimit(Resource::Nofile);
+        let settings = Settings {
+            use_cgroup: config.use_cgroup,
+            daemon_gone_grace: config.daemon_gone_grace,
+            daemon: std::process::id(),
+            open_files: [
+                given.current.unwrap_or(u64::MAX),
+                given.maximum.unwrap_or(u64::MAX),
+            ],
+        };
+        let (socket, other) = takeover::socket_pair()?;
+        let Some(pid) = sys::fork_single_threaded()? else {
+            // The warden: nothing of the daemon's program runs on in it.
+            let run = std::panic::AssertUnwindSafe(|| {
+                rustix::stdio::dup2_stdin(&other)?;
+                main_loop::run(settings)
+            });
+            let ended = std::panic::catch_unwind(run);
+            sys::exit_now(i32::from(!matches!(ended, Ok(Ok(())))));
+        };
+        sys::become_subreaper()?;
+        let raised = Rlimit {
+            current: given.maximum,
+            maximum: given.maximum,
+        };
+        setrlimit(Resource::Nofile, raised)?;
+        Ok(Self {
+            settings,
+            socket,
+            pid,
+        })
     }
 }
 
 /// What the process of a replacement warden runs: `exec-server warden`, its socket as stdin. Never returns.
 pub fn run_replacement() -> ! {
-    unreachable!("skeleton")
+    let ended = takeover::settings_of_replacement().map(main_loop::run);
+    sys::exit_now(i32::from(!matches!(ended, Some(Ok(())))))
 }
 
 /// Names one launch between daemon and warden; never reused.
@@ -136,46 +175,62 @@ pub trait WardenEvents: Send + Sync + 'static {
 
 /// The daemon's handle of its warden. No call blocks.
 #[derive(Debug, Clone)]
-pub struct Warden {}
+pub struct Warden(Arc<Link>);
 
-#[expect(unused_variables, reason = "skeleton")]
 impl Warden {
-    /// Attaches to the runtime; `events` are called from a task of it.
+    /// Attaches to the runtime; `events` are called from a task of it. Waits for the warden to say that it is
+    /// ready, which takes a millisecond.
     ///
     /// # Errors
-    /// The socket cannot be registered.
-    pub fn attach(first: FirstWarden, events: std::sync::Arc<dyn WardenEvents>) -> io::Result<Self> {
-        unreachable!("skeleton")
+    /// The warden did not start, or the socket cannot be registered.
+    pub fn attach(first: FirstWarden, events: Arc<dyn WardenEvents>) -> io::Result<Self> {
+        let link = Link::attach(first.settings, first.socket, first.pid, events)?;
+        Ok(Self(link))
     }
 
     /// Starts a command.
     pub fn launch(&self, launch: Launch) {
-        unreachable!("skeleton")
+        let id = launch.id;
+        match message::launch(launch) {
+            Some((frame, descriptors)) => self.0.send(frame, descriptors),
+            None => self.0.refuse(
+                id,
+                LaunchFailure {
+                    step: FailedStep::Setup,
+                    errno: libc::E2BIG,
+                },
+            ),
+        }
     }
 
     /// Signals the leader's process group (before the leader was reaped) or every process of the tree.
     pub fn signal(&self, id: LaunchId, signal: Signal) {
-        unreachable!("skeleton")
+        if let Some(frame) = message::signal(id.0, signal.number()) {
+            self.0.send(frame, Vec::new());
+        }
     }
 
     /// Runs the ladder: `signal` and SIGCONT to the tree, `grace`, SIGKILL until nothing is left. Again with
     /// less grace: shortens. Works from launch until the tree has ended.
     pub fn end(&self, id: LaunchId, signal: Signal, grace: Duration) {
-        unreachable!("skeleton")
+        if let Some(frame) = message::end(id.0, signal.number(), grace) {
+            self.0.send(frame, Vec::new());
+        }
     }
 
     /// What can enforce which limit.
     pub fn enforces(&self) -> Enforces {
-        unreachable!("skeleton")
+        self.0.hello().1
     }
 
     /// How trees are tracked.
     pub fn tree_tracking(&self) -> TreeTracking {
-        unreachable!("skeleton")
+        self.0.hello().0
     }
 
-    /// Lets the warden go (it ends what is left) and waits for its end, at most `bound`.
+    /// Lets the warden go (it ends what is left) and waits for its end, at most `bound`. Reports still come;
+    /// what is launched from now on is forgotten.
     pub async fn shutdown(&self, bound: Duration) {
-        unreachable!("skeleton")
+        self.0.shut_down(bound).await;
     }
 }

@@ -1,0 +1,93 @@
+//! What the processes of a session share.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use exec_protocol::limits::{Limits, READ_CHUNK_BYTES};
+
+use super::budget::Budget;
+use super::{Process, Subscriber};
+use crate::launcher::Launcher;
+
+/// Empty read buffers kept for the next reader; a few streams are read at once.
+const SPARE_BUFFERS: usize = 8;
+
+/// Told about turns in a process's life. Called with no lock of the process held.
+pub(crate) trait Lifecycle: Send + Sync + 'static {
+    /// It has closed, and its log takes so much memory.
+    fn closed(&self, process: &Arc<Process>, retained_cost: usize);
+}
+
+/// What the processes of a session share.
+pub(crate) struct Session {
+    /// The daemon's limits.
+    pub(crate) limits: Limits,
+    /// Starts and ends them.
+    pub(crate) launcher: Arc<dyn Launcher>,
+    /// Sends what they tell.
+    pub(crate) subscriber: Arc<dyn Subscriber>,
+    /// Knows them.
+    pub(crate) lifecycle: Weak<dyn Lifecycle>,
+    /// Output read and not sent, of all of them.
+    pub(crate) budget: Budget,
+    ending: AtomicBool,
+    spare: Mutex<Vec<Vec<u8>>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("launcher", &self.launcher)
+            .field("budget", &self.budget)
+            .field("ending", &self.ending)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// A session that has just begun.
+    pub(crate) fn new(
+        limits: Limits,
+        launcher: Arc<dyn Launcher>,
+        subscriber: Arc<dyn Subscriber>,
+        lifecycle: Weak<dyn Lifecycle>,
+    ) -> Self {
+        Self {
+            budget: Budget::new(limits.total_unsent_bytes),
+            limits,
+            launcher,
+            subscriber,
+            lifecycle,
+            ending: AtomicBool::new(false),
+            spare: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Whether the session is ending.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed)
+    }
+
+    /// From now on it is.
+    pub(crate) fn begin_ending(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+    }
+
+    /// An empty buffer for one read.
+    pub(crate) fn buffer(&self) -> Vec<u8> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        spare
+            .pop()
+            .unwrap_or_else(|| Vec::with_capacity(READ_CHUNK_BYTES))
+    }
+
+    /// Takes a buffer back.
+    pub(crate) fn recycle(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < SPARE_BUFFERS && buffer.capacity() == READ_CHUNK_BYTES {
+            spare.push(buffer);
+        }
+    }
+}

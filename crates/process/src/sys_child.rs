@@ -1,0 +1,306 @@
+//! What runs between clone and exec, in memory shared with the warden: raw system calls only, no allocation,
+//! no lock, no thread-local storage. Everything it needs is in a [`ChildPlan`], prepared before.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+
+use crate::sys_raw::{call3, call5};
+
+/// The descriptor that reports to the warden, in a child and in a keeper.
+pub(crate) const REPORT: i32 = 3;
+
+/// The step of a child that failed.
+pub(crate) mod step {
+    /// None did.
+    pub(crate) const NONE: u32 = 0;
+    /// clone(2) of the leader by its keeper.
+    pub(crate) const FORK: u32 = 1;
+    /// Session, terminal, descriptors, rlimits.
+    pub(crate) const SETUP: u32 = 2;
+    /// chdir(2).
+    pub(crate) const CWD: u32 = 3;
+    /// execve(2).
+    pub(crate) const EXEC: u32 = 4;
+    /// It was told to end before exec.
+    pub(crate) const ENDED: u32 = 5;
+}
+
+/// What a child has to do, and what became of it.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct ChildPlan {
+    /// The process that must be its parent; if it is not, that one has died.
+    pub(crate) parent: AtomicI32,
+    /// Descriptors for 0, 1 and 2, all above 2.
+    pub(crate) stdio: [i32; 3],
+    /// Descriptor to keep as [`REPORT`]: a status pipe that exec closes, or the keepers' record pipe.
+    pub(crate) report: i32,
+    /// Descriptor 0 is a PTY slave to be made the controlling terminal.
+    pub(crate) terminal: bool,
+    /// Soft and hard RLIMIT_NOFILE.
+    pub(crate) open_files: [u64; 2],
+    /// Working directory, NUL-terminated.
+    pub(crate) cwd: *const u8,
+    /// Paths to try, each NUL-terminated.
+    pub(crate) programs: *const *const u8,
+    /// How many.
+    pub(crate) program_count: u32,
+    /// NULL-terminated.
+    pub(crate) argv: *const *const u8,
+    /// NULL-terminated.
+    pub(crate) environment: *const *const u8,
+    /// argv for a script without `#!`: the shell, a free place for the path, then `argv[1..]`.
+    pub(crate) script_argv: *mut *const u8,
+    /// The leader's stack, where a keeper starts it.
+    pub(crate) child_stack_top: usize,
+    /// The launch, for a keeper's records.
+    pub(crate) id: u64,
+
+    /// A value of [`step`].
+    pub(crate) failed_step: AtomicU32,
+    /// errno of that step.
+    pub(crate) failed_errno: AtomicI32,
+    /// Which program, if the step is EXEC.
+    pub(crate) failed_program: AtomicU32,
+    /// That program exists.
+    pub(crate) failed_exists: AtomicBool,
+    /// Set by the warden: end before exec.
+    pub(crate) cancelled: AtomicBool,
+    /// The leader, written by the kernel before it runs.
+    pub(crate) leader: AtomicI32,
+    /// Set by a keeper before it reaps the leader: from then on its number may name another process.
+    pub(crate) leader_reaped: AtomicBool,
+    /// Set by a keeper when the leader has left this memory.
+    pub(crate) executed: AtomicBool,
+}
+
+impl ChildPlan {
+    fn fail(&self, step: u32, errno: i32) {
+        self.failed_errno.store(errno, Ordering::SeqCst);
+        self.failed_step.store(step, Ordering::SeqCst);
+    }
+}
+
+/// Ends the calling process at once.
+pub(crate) fn exit_raw(code: i32) -> ! {
+    loop {
+        // SAFETY: exit_group(2) takes no pointer and does not return.
+        unsafe { call3(libc::SYS_exit_group, code as usize, 0, 0) };
+    }
+}
+
+/// Dies with the parent. False: the parent had died before.
+pub(crate) fn bind_to_parent(parent: i32) -> bool {
+    // SAFETY: prctl(PR_SET_PDEATHSIG) and getppid(2) take no pointer.
+    unsafe {
+        call5(
+            libc::SYS_prctl,
+            libc::PR_SET_PDEATHSIG as usize,
+            libc::SIGKILL as usize,
+            0,
+            0,
+            0,
+        );
+        call3(libc::SYS_getppid, 0, 0, 0) == parent as isize
+    }
+}
+
+/// Puts the plan's descriptors at 0–2 and its report at [`REPORT`], and closes all others.
+///
+/// # Safety
+/// For a process with a descriptor table of its own that owns nothing in it.
+pub(crate) unsafe fn arrange_descriptors(plan: &ChildPlan, report_flags: i32) -> Result<(), i32> {
+    for (target, source) in plan.stdio.iter().enumerate() {
+        // SAFETY: dup3(2) takes no pointer; the table is this process's own. The sources are above 2, so
+        // none is overwritten before it was used.
+        let done = unsafe { call3(libc::SYS_dup3, *source as usize, target, 0) };
+        if done < 0 {
+            return Err(-done as i32);
+        }
+    }
+    if plan.report != REPORT {
+        // SAFETY: as above; all sources have been used.
+        let done = unsafe {
+            call3(
+                libc::SYS_dup3,
+                plan.report as usize,
+                REPORT as usize,
+                report_flags as usize,
+            )
+        };
+        if done < 0 {
+            return Err(-done as i32);
+        }
+    }
+    // SAFETY: close_range(2) takes no pointer; the table is this process's own.
+    let done = unsafe { call3(libc::SYS_close_range, REPORT as usize + 1, u32::MAX as usize, 0) };
+    if done < 0 {
+        // Before Linux 5.9. The warden's descriptors are all closed on exec; until then they are held.
+        for fd in (REPORT + 1)..1024 {
+            // SAFETY: as above.
+            unsafe { call3(libc::SYS_close, fd as usize, 0, 0) };
+        }
+    }
+    Ok(())
+}
+
+/// The child of the warden: sets itself up and executes the command. Its status pipe ends either way.
+///
+/// # Safety
+/// `argument` is a valid `ChildPlan` that lives until this process has executed or died; runs in a process
+/// of its own with its own descriptor table.
+pub(crate) unsafe extern "C" fn direct_child(argument: *mut c_void) -> ! {
+    // SAFETY: the caller's promise.
+    let plan = unsafe { &*argument.cast::<ChildPlan>() };
+    // SAFETY: this process has a table of its own.
+    unsafe { run(plan, true) }
+}
+
+/// The child of a keeper, which has arranged the descriptors.
+///
+/// # Safety
+/// As [`direct_child`].
+pub(crate) unsafe extern "C" fn kept_child(argument: *mut c_void) -> ! {
+    // SAFETY: the caller's promise.
+    let plan = unsafe { &*argument.cast::<ChildPlan>() };
+    // SAFETY: as above.
+    unsafe { run(plan, false) }
+}
+
+unsafe fn run(plan: &ChildPlan, arrange: bool) -> ! {
+    if !bind_to_parent(plan.parent.load(Ordering::SeqCst)) {
+        exit_raw(127);
+    }
+    // SAFETY: the caller's promise is the one asked for.
+    match unsafe { set_up(plan, arrange) } {
+        Ok(()) => {
+            if plan.cancelled.load(Ordering::SeqCst) {
+                plan.fail(step::ENDED, libc::ECANCELED);
+            } else {
+                // SAFETY: the plan's arrays are valid and NULL-terminated (its maker's promise).
+                unsafe { execute(plan) };
+            }
+        }
+        Err((step, errno)) => plan.fail(step, errno),
+    }
+    exit_raw(127)
+}
+
+/// # Safety
+/// As [`arrange_descriptors`]; and the plan's pointers are valid.
+unsafe fn set_up(plan: &ChildPlan, arrange: bool) -> Result<(), (u32, i32)> {
+    let setup = |result: isize| {
+        if result < 0 {
+            Err((step::SETUP, -result as i32))
+        } else {
+            Ok(())
+        }
+    };
+    // SAFETY: setsid(2) takes no arguments.
+    setup(unsafe { call3(libc::SYS_setsid, 0, 0, 0) })?;
+    if arrange {
+        // SAFETY: the caller's promise.
+        unsafe { arrange_descriptors(plan, libc::O_CLOEXEC) }.map_err(|errno| (step::SETUP, errno))?;
+    } else {
+        // The keeper's record pipe is not the command's.
+        // SAFETY: close(2) on this process's own table.
+        unsafe { call3(libc::SYS_close, REPORT as usize, 0, 0) };
+    }
+    if plan.terminal {
+        // SAFETY: ioctl(TIOCSCTTY) takes no pointer.
+        setup(unsafe { call3(libc::SYS_ioctl, 0, libc::TIOCSCTTY as usize, 0) })?;
+    }
+    // SAFETY: the new limits are read from the plan, nothing is written.
+    setup(unsafe {
+        call5(
+            libc::SYS_prlimit64,
+            0,
+            libc::RLIMIT_NOFILE as usize,
+            plan.open_files.as_ptr() as usize,
+            0,
+            0,
+        )
+    })?;
+    // SAFETY: cwd is NUL-terminated.
+    let done = unsafe { call3(libc::SYS_chdir, plan.cwd as usize, 0, 0) };
+    if done < 0 {
+        return Err((step::CWD, -done as i32));
+    }
+    let none: u64 = 0;
+    // SAFETY: reads 8 bytes of an empty mask from this stack.
+    setup(unsafe {
+        call5(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK as usize,
+            (&raw const none) as usize,
+            0,
+            8,
+            0,
+        )
+    })
+}
+
+/// Tries each program, as execvp(3) does; comes back only if none could be executed, and the plan then says
+/// which failure tells most: a forbidden file, then one whose interpreter is missing, then a missing one.
+///
+/// # Safety
+/// The plan's strings and arrays are valid and terminated.
+unsafe fn execute(plan: &ChildPlan) {
+    // Written down only at the end: a failure that a later program makes good is none.
+    let mut worst = (0, 0, false, libc::ENOENT);
+    for index in 0..plan.program_count {
+        // SAFETY: index < program_count.
+        let path = unsafe { *plan.programs.add(index as usize) };
+        // SAFETY: the strings are NUL-terminated, the arrays NULL-terminated.
+        let mut errno = unsafe { exec(path, plan.argv, plan.environment) };
+        if errno == libc::ENOEXEC {
+            // SAFETY: script_argv has at least two places; only this child uses it.
+            errno = unsafe {
+                *plan.script_argv.add(1) = path;
+                exec(c"/bin/sh".as_ptr().cast(), plan.script_argv, plan.environment)
+            };
+        }
+        // SAFETY: path is NUL-terminated.
+        let exists = unsafe { exists(path) };
+        let (weight, go_on) = match errno {
+            libc::ENOENT | libc::ENOTDIR if exists => (2, true),
+            libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT => (1, true),
+            libc::EACCES => (3, true),
+            _ => (4, false),
+        };
+        if weight > worst.0 {
+            worst = (weight, index, exists, errno);
+        }
+        if !go_on {
+            break;
+        }
+    }
+    let (_, index, exists, errno) = worst;
+    plan.failed_program.store(index, Ordering::SeqCst);
+    plan.failed_exists.store(exists, Ordering::SeqCst);
+    plan.fail(step::EXEC, errno);
+}
+
+unsafe fn exec(path: *const u8, argv: *const *const u8, environment: *const *const u8) -> i32 {
+    // SAFETY: the caller's strings and arrays are valid and terminated.
+    -unsafe {
+        call3(
+            libc::SYS_execve,
+            path as usize,
+            argv as usize,
+            environment as usize,
+        )
+    } as i32
+}
+
+unsafe fn exists(path: *const u8) -> bool {
+    // SAFETY: path is NUL-terminated.
+    unsafe {
+        call3(
+            libc::SYS_faccessat,
+            libc::AT_FDCWD as usize,
+            path as usize,
+            libc::F_OK as usize,
+        ) == 0
+    }
+}

@@ -1,0 +1,8 @@
+//! Processes with a warden that the test plays: it keeps the child's ends of the streams and reports what it likes.
+
+mod feeding;
+mod life;
+mod output;
+mod stage;
+mod timing;
+mod waiting;

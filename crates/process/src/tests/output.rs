@@ -1,0 +1,172 @@
+//! Output is held back, never dropped.
+
+use std::io::{ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use exec_protocol::limits::{Limits, READ_CHUNK_BYTES};
+use rustix::fs::{OFlags, fcntl_setfl};
+
+use super::stage::{Child, Stage, command, exit, output, settle, terminal};
+use crate::Notification;
+
+/// Writes a pattern until the pipe is full and stays full; gives what was written.
+async fn flood(child: &mut Child, seed: usize) -> Vec<u8> {
+    let stdout = child.stdout.as_mut().expect("pipes");
+    fcntl_setfl(stdout.as_fd(), OFlags::NONBLOCK).expect("a pipe");
+    let mut written = Vec::new();
+    let mut full = 0;
+    while full < 3 {
+        let start = seed + written.len();
+        let chunk: Vec<u8> = (start..start + 4096).map(|i| (i % 251) as u8).collect();
+        match stdout.write(&chunk) {
+            Ok(count) => {
+                written.extend_from_slice(&chunk[..count]);
+                full = 0;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                full += 1;
+                settle().await;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        assert!(written.len() < 64 << 20, "nothing holds it back");
+    }
+    written
+}
+
+fn limits() -> Limits {
+    Limits {
+        process_unsent_bytes: 100_000,
+        total_unsent_bytes: 150_000,
+        ..Limits::default()
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_blocks_the_child_and_loses_nothing() {
+    let stage = Stage::new(limits());
+    let (process, mut child) = stage.run("p", command());
+    let mut written = flood(&mut child, 0).await;
+    let read = process.info().output_bytes as usize;
+    assert!(
+        (100_000..100_000 + READ_CHUNK_BYTES).contains(&read),
+        "{read} bytes were read"
+    );
+    assert!(process.read(0, 1).chunks.len() == 1, "what is logged can be read");
+
+    let mut got = Vec::new();
+    for _ in 0..10 {
+        while let Some(told) = process.next_notification() {
+            got.extend(output(&[told]));
+        }
+        settle().await;
+        let more = flood(&mut child, written.len()).await;
+        written.extend(more);
+    }
+    stage.exit(child, exit(0));
+    got.extend(output(&stage.rest(&process).await));
+    assert!(written.len() > 1_000_000, "it went on: {}", written.len());
+    assert!(got == written, "{} of {} bytes", got.len(), written.len());
+}
+
+#[tokio::test]
+async fn all_processes_share_one_budget() {
+    let stage = Stage::new(limits());
+    let mut all = Vec::new();
+    for id in ["a", "b", "c", "d"] {
+        let (process, mut child) = stage.run(id, command());
+        let written = flood(&mut child, 0).await;
+        all.push((process, child, written));
+    }
+    let read: u64 = all.iter().map(|(process, ..)| process.info().output_bytes).sum();
+    assert!(read as usize <= 150_000 + READ_CHUNK_BYTES, "{read}");
+    assert_eq!(all[3].0.info().output_bytes, 0, "the last came too late");
+    for (process, child, written) in all {
+        stage.exit(child, exit(0));
+        let got = output(&stage.rest(&process).await);
+        assert!(got == written, "{} of {} bytes", got.len(), written.len());
+    }
+}
+
+#[tokio::test]
+async fn single_bytes_are_bounded_too() {
+    let stage = Stage::new(Limits {
+        retained_chunks: 10,
+        ..Limits::default()
+    });
+    let (process, mut child) = stage.run("p", command());
+    for _ in 0..30 {
+        child
+            .stdout
+            .as_mut()
+            .expect("pipes")
+            .write_all(b"x")
+            .expect("room");
+        settle().await;
+    }
+    assert_eq!(process.info().output_bytes, 10);
+    stage.exit(child, exit(0));
+    assert_eq!(output(&stage.rest(&process).await).len(), 30);
+}
+
+#[tokio::test]
+async fn a_process_that_is_over_costs_nothing() {
+    let stage = Stage::new(limits());
+    let (process, mut child) = stage.run("p", command());
+    flood(&mut child, 0).await;
+    let session = process.session();
+    assert!(session.budget.used() > 100_000);
+    let weak = Arc::downgrade(&process);
+    stage.exit(child, exit(0));
+    stage.rest(&process).await;
+    assert_eq!(session.budget.used(), 0);
+    drop((process, stage));
+    settle().await;
+    assert!(weak.upgrade().is_none(), "nothing holds a process that is over");
+}
+
+#[tokio::test]
+async fn the_log_keeps_the_tail_and_counts_the_rest() {
+    let stage = Stage::new(Limits {
+        retained_bytes: 50_000,
+        ..Limits::default()
+    });
+    let (process, mut child) = stage.run("p", command());
+    let mut written = Vec::new();
+    for _ in 0..4 {
+        written.extend(flood(&mut child, written.len()).await);
+        while process.next_notification().is_some() {}
+        settle().await;
+    }
+    stage.exit(child, exit(0));
+    stage.rest(&process).await;
+    let page = process.read(0, usize::MAX);
+    let kept: Vec<u8> = page
+        .chunks
+        .iter()
+        .flat_map(|(_, _, bytes)| bytes.to_vec())
+        .collect();
+    assert!(kept.len() <= 50_000);
+    assert_eq!(page.evicted_bytes as usize + kept.len(), written.len());
+    assert!(written.ends_with(&kept));
+    assert_eq!(page.first_seq, page.chunks.first().map(|(seq, ..)| *seq));
+    assert!(page.closed);
+}
+
+#[tokio::test]
+async fn a_terminal_ends_when_nobody_has_it_open() {
+    let stage = Stage::new(Limits::default());
+    let (process, mut child) = stage.run("p", terminal());
+    child
+        .stdin
+        .as_mut()
+        .expect("the slave")
+        .write_all(b"hi\n")
+        .expect("room");
+    stage.exit(child, exit(0));
+    let told = stage.rest(&process).await;
+    assert_eq!(output(&told), b"hi\r\n");
+    assert_eq!(process.read(0, 1).failure, None, "EIO is its end of file");
+    assert!(matches!(told.last(), Some(Notification::Closed { .. })));
+}

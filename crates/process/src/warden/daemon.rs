@@ -1,0 +1,361 @@
+//! The daemon's task that speaks with the warden, and replaces it when it dies.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use exec_protocol::environment::TreeTracking;
+use exec_protocol::exit::Usage;
+use exec_protocol::process::{Enforcement, Enforces};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Notify;
+
+use super::clock::instant;
+use super::link::{Exit, FailedStep, LaunchFailure, LaunchId, WardenEvents};
+use super::main_loop::Settings;
+use super::message::{ExitReport, Report, launch_id};
+use super::takeover;
+use super::wire::{FrameReader, Outbox};
+use crate::sys;
+
+/// How long the first warden may take to say hello: far beyond what a loaded machine needs.
+const HELLO_BOUND: Duration = Duration::from_secs(10);
+/// Between two looks whether a warden whose socket ended has died, and between attempts to start another.
+const RETRY: Duration = Duration::from_millis(2);
+
+/// What the handles and the task share.
+pub(super) struct Link {
+    settings: Settings,
+    events: Arc<dyn WardenEvents>,
+    state: Mutex<State>,
+    /// Something for the task to look at.
+    wake: Notify,
+    /// The warden has ended as asked.
+    ended: Notify,
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Link")
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    /// `None`: between two wardens.
+    socket: Option<Arc<OwnedFd>>,
+    outbox: Outbox,
+    /// Launches that could not even be sent.
+    refused: Vec<(LaunchId, LaunchFailure)>,
+    tracking: TreeTracking,
+    enforces: Enforces,
+    shutting_down: bool,
+    ended: bool,
+}
+
+impl Link {
+    pub(super) fn attach(
+        settings: Settings,
+        socket: OwnedFd,
+        pid: i32,
+        events: Arc<dyn WardenEvents>,
+    ) -> io::Result<Arc<Self>> {
+        let socket = Arc::new(socket);
+        let link = Arc::new(Self {
+            settings,
+            events,
+            state: Mutex::new(State {
+                socket: Some(Arc::clone(&socket)),
+                outbox: Outbox::default(),
+                refused: Vec::new(),
+                tracking: TreeTracking::Subreaper,
+                enforces: Enforces {
+                    open_files: Some(Enforcement::Rlimit),
+                    ..Enforces::default()
+                },
+                shutting_down: false,
+                ended: false,
+            }),
+            wake: Notify::new(),
+            ended: Notify::new(),
+        });
+        let mut reader = FrameReader::default();
+        link.await_hello(&socket, &mut reader)?;
+        let registered = sys::register(socket)?;
+        tokio::spawn(drive(Arc::clone(&link), registered, reader, pid));
+        Ok(link)
+    }
+
+    fn await_hello(&self, socket: &OwnedFd, reader: &mut FrameReader) -> io::Result<()> {
+        let bound = Timespec::try_from(HELLO_BOUND).map_err(|_| io::ErrorKind::InvalidInput)?;
+        loop {
+            let mut readable = PollFd::new(socket, PollFlags::IN);
+            match poll(std::slice::from_mut(&mut readable), Some(&bound)) {
+                Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                Err(rustix::io::Errno::INTR) => continue,
+                polled => polled?,
+            };
+            match reader.receive(socket.as_fd()) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                received => received?,
+            };
+            // The warden speaks of nothing else before it was asked for something.
+            if self.deliver(reader)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn hello(&self) -> (TreeTracking, Enforces) {
+        let state = self.state();
+        (state.tracking, state.enforces)
+    }
+
+    /// Sends a frame now if the socket takes it, else as soon as it does.
+    pub(super) fn send(&self, frame: Vec<u8>, descriptors: Vec<OwnedFd>) {
+        let mut state = self.state();
+        if state.shutting_down {
+            return;
+        }
+        let alone = state.outbox.is_empty();
+        state.outbox.push(frame, descriptors);
+        let State {
+            socket: Some(socket),
+            outbox,
+            ..
+        } = &mut *state
+        else {
+            return;
+        };
+        if !alone || !matches!(outbox.flush(socket.as_fd()), Ok(true)) {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Fails a launch from the task: a caller is never called back from its own call.
+    pub(super) fn refuse(&self, id: LaunchId, failure: LaunchFailure) {
+        self.state().refused.push((id, failure));
+        self.wake.notify_one();
+    }
+
+    pub(super) async fn shut_down(&self, bound: Duration) {
+        {
+            let mut state = self.state();
+            state.shutting_down = true;
+            if state.ended {
+                return;
+            }
+        }
+        let ended = self.ended.notified();
+        self.wake.notify_one();
+        let _ = tokio::time::timeout(bound, ended).await;
+    }
+
+    /// Hands on what has come. True: something has.
+    fn deliver(&self, reader: &mut FrameReader) -> io::Result<bool> {
+        let malformed = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let mut any = false;
+        while let Some(frame) = reader.next().map_err(malformed)? {
+            any = true;
+            match Report::decode(&frame).map_err(malformed)? {
+                Report::Hello { tracking, enforces } => {
+                    let mut state = self.state();
+                    state.tracking = tracking;
+                    state.enforces = enforces;
+                }
+                Report::Started { id, pid, at } => {
+                    self.events
+                        .started(LaunchId(id), pid.cast_unsigned(), instant(at));
+                }
+                Report::Failed { id, failure } => self.events.failed(LaunchId(id), failure),
+                Report::Exited(report) => self.events.exited(LaunchId(report.id), exit(&report)),
+                Report::TreeEnded { id } => self.events.tree_ended(LaunchId(id)),
+            }
+        }
+        Ok(any)
+    }
+
+    /// Sends what waits. `WouldBlock`: something is left.
+    fn flush(&self) -> io::Result<()> {
+        let mut state = self.state();
+        let State {
+            socket: Some(socket),
+            outbox,
+            refused,
+            ..
+        } = &mut *state
+        else {
+            return Ok(());
+        };
+        loop {
+            match outbox.flush(socket.as_fd()) {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(io::ErrorKind::WouldBlock.into()),
+                // Too many descriptors in flight: this launch fails, the next may pass.
+                Err(error) if error.raw_os_error() == Some(libc::ETOOMANYREFS) => {
+                    if let Some(id) = outbox.pop().and_then(|frame| launch_id(&frame)) {
+                        let step = FailedStep::PassDescriptors;
+                        refused.push((
+                            LaunchId(id),
+                            LaunchFailure {
+                                step,
+                                errno: libc::ETOOMANYREFS,
+                            },
+                        ));
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn tell_refused(&self) {
+        let refused = std::mem::take(&mut self.state().refused);
+        for (id, failure) in refused {
+            self.events.failed(id, failure);
+        }
+    }
+}
+
+fn exit(report: &ExitReport) -> Exit {
+    let status = report.status;
+    let millis = |micros: u64| micros / 1000;
+    Exit {
+        code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+        signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        usage: Usage {
+            user_ms: report.cpu.map(|(user, _)| millis(user)),
+            system_ms: report.cpu.map(|(_, system)| millis(system)),
+            max_rss_bytes: report.cpu.map(|_| report.max_rss_kib * 1024),
+        },
+        out_of_memory: report.out_of_memory,
+        at: instant(report.at),
+        tree_ended: report.tree_ended,
+    }
+}
+
+/// Serves one warden after the other, until the daemon lets the last one go.
+async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: FrameReader, mut pid: i32) {
+    loop {
+        serve(&link, &socket, &mut reader).await;
+        link.state().socket = None;
+        drop(socket);
+        // Whatever it was doing, it is no longer the warden. Not reaped yet: the number is its own.
+        if !link.state().shutting_down {
+            let _ = sys::kill(pid, libc::SIGKILL);
+        }
+        let reaped = loop {
+            match sys::reap(pid) {
+                Some(reaped) => break reaped,
+                None => tokio::time::sleep(RETRY).await,
+            }
+        };
+        let in_order = link.state().shutting_down && reaped.status == 0;
+        if !in_order {
+            takeover::sweep(&link.settings).await;
+            {
+                let mut state = link.state();
+                state.outbox = Outbox::default();
+                state.refused.clear();
+            }
+            link.events.lost();
+        }
+        if link.state().shutting_down {
+            link.state().ended = true;
+            link.ended.notify_waiters();
+            return;
+        }
+        (socket, pid) = replace(&link).await;
+        reader = FrameReader::default();
+    }
+}
+
+/// Starts another warden, however often that takes; launches that wait for it fail meanwhile.
+async fn replace(link: &Link) -> (AsyncFd<Arc<OwnedFd>>, i32) {
+    let mut wait = RETRY;
+    loop {
+        let started = takeover::start_replacement(&link.settings).and_then(|(socket, pid)| {
+            let socket = Arc::new(socket);
+            Ok((Arc::clone(&socket), sys::register(socket)?, pid))
+        });
+        match started {
+            Ok((socket, registered, pid)) => {
+                link.state().socket = Some(socket);
+                link.wake.notify_one();
+                return (registered, pid);
+            }
+            Err(error) => {
+                tracing::error!(%error, "the warden cannot be replaced");
+                let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                {
+                    let mut state = link.state();
+                    let mut outbox = std::mem::take(&mut state.outbox);
+                    while let Some(frame) = outbox.pop() {
+                        if let Some(id) = launch_id(&frame) {
+                            let failure = LaunchFailure {
+                                step: FailedStep::Fork,
+                                errno,
+                            };
+                            state.refused.push((LaunchId(id), failure));
+                        }
+                    }
+                }
+                link.tell_refused();
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(Duration::from_secs(1));
+            }
+        }
+    }
+}
+
+/// Reads and writes until the warden's end is closed.
+async fn serve(link: &Link, socket: &AsyncFd<Arc<OwnedFd>>, reader: &mut FrameReader) {
+    let mut blocked = false;
+    let mut half_closed = false;
+    loop {
+        link.tell_refused();
+        if !blocked && !half_closed && link.state().shutting_down {
+            half_closed = true;
+            let _ = rustix::net::shutdown(socket.get_ref(), rustix::net::Shutdown::Write);
+        }
+        tokio::select! {
+            ready = socket.readable() => {
+                let Ok(mut ready) = ready else { return };
+                match ready.try_io(|fd| reader.receive(fd.get_ref().as_fd())) {
+                    Ok(Ok(0)) => return,
+                    Ok(Ok(_)) => {
+                        if link.deliver(reader).is_err() {
+                            return;
+                        }
+                    }
+                    Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Ok(Err(_)) => return,
+                    Err(_would_block) => {}
+                }
+            }
+            ready = socket.writable(), if blocked => {
+                let Ok(mut ready) = ready else { return };
+                blocked = match ready.try_io(|_| link.flush()) {
+                    // An error other than a full socket shows as its end, on the reading side.
+                    Ok(_) => false,
+                    Err(_would_block) => true,
+                };
+            }
+            () = link.wake.notified() => {
+                // Also notices what could not be sent for another reason than a full socket.
+                blocked = link.flush().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+            }
+        }
+    }
+}

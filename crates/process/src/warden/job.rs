@@ -1,0 +1,151 @@
+//! One command, as the warden keeps it.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use super::cgroup::Cgroup;
+use super::tree;
+use crate::sys;
+use crate::sys_spawn::{Child, Failure, Keeper};
+
+/// A command from its launch until nothing of it is left.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) stage: Stage,
+    pub(super) track: Track,
+    pub(super) ladder: Ladder,
+    /// Told to end before it was known to execute.
+    pub(super) cancelled: bool,
+    /// Signals that came before it executed.
+    pub(super) held_signals: Vec<i32>,
+    pub(super) cpu: Option<CpuLimit>,
+}
+
+/// How far it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Between clone and exec.
+    Starting,
+    /// The leader runs.
+    Running,
+    /// The leader was reaped; something of the tree is left.
+    Exited,
+    /// Reported to its end. Kept until its keeper is reaped.
+    Done,
+}
+
+/// How its descendants are known.
+#[derive(Debug)]
+pub(super) enum Track {
+    /// By a cgroup; the warden is the leader's parent.
+    Cgroup {
+        cgroup: Cgroup,
+        leader: i32,
+        child: Option<Child>,
+        /// It failed before exec, and is to be reaped.
+        failure: Option<Failure>,
+        /// inotify watch of cgroup.events.
+        watch: Option<i32>,
+    },
+    /// By a subreaper of its own.
+    Keeper { keeper: Keeper, leader: i32 },
+}
+
+/// How far its ending has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ladder {
+    /// Not begun.
+    Idle,
+    /// Signalled; SIGKILL comes then.
+    Term { kill_at: Instant },
+    /// SIGKILL, again and again until nothing is left.
+    Killing { rounds: u32 },
+}
+
+/// A limit on CPU time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CpuLimit {
+    pub(super) limit: Duration,
+    /// SIGXCPU was sent.
+    pub(super) warned: Option<Instant>,
+}
+
+impl Job {
+    /// Signals the leader's group; once the leader is reaped, every process of the tree.
+    pub(super) fn signal(&self, signal: i32) {
+        match &self.track {
+            Track::Cgroup { cgroup, leader, .. } => {
+                if self.stage == Stage::Running {
+                    // Not reaped, so the number is still its own.
+                    let _ = sys::kill_group(*leader, signal);
+                } else {
+                    cgroup.signal(signal);
+                }
+            }
+            Track::Keeper { keeper, leader } => {
+                if !signal_kept_group(keeper, *leader, signal) {
+                    tree::signal_descendants(keeper.pid(), signal, |_, _| true);
+                }
+            }
+        }
+    }
+
+    /// Kills what is there now. Processes that are forked meanwhile need another round (without cgroup.kill).
+    pub(super) fn kill(&self) {
+        if self.stage == Stage::Running {
+            self.signal(libc::SIGKILL);
+        }
+        match &self.track {
+            Track::Cgroup { cgroup, .. } => cgroup.kill(),
+            Track::Keeper { keeper, .. } => {
+                // A child is forked before its parent is killed or not at all, so the walk converges unless
+                // it is outrun; a few more walks catch up with that.
+                for _ in 0..8 {
+                    if tree::signal_descendants(keeper.pid(), libc::SIGKILL, |_, _| true) == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends a child before it executes.
+    pub(super) fn cancel(&mut self) {
+        self.cancelled = true;
+        match &self.track {
+            // Its own child, not reaped.
+            Track::Cgroup { leader, .. } => {
+                let _ = sys::kill(*leader, libc::SIGKILL);
+            }
+            Track::Keeper { keeper, .. } => {
+                keeper.cancel();
+                // It looks at the flag last thing before exec; if it is past that, it has a number.
+                if let Some(leader) = keeper.leader()
+                    && let Ok(pidfd) = sys::pidfd(leader)
+                    && !keeper.leader_reaped()
+                {
+                    let _ = sys::pidfd_kill(pidfd.as_fd(), libc::SIGKILL);
+                }
+            }
+        }
+    }
+}
+
+/// Signals the group of a leader that its keeper has not reaped. False: it has.
+fn signal_kept_group(keeper: &Keeper, leader: i32, signal: i32) -> bool {
+    let Ok(pidfd) = sys::pidfd(leader) else {
+        return false;
+    };
+    // Not reaped after the pidfd was opened: so it is the leader's.
+    if keeper.leader_reaped() {
+        return false;
+    }
+    match sys::pidfd_kill_group(pidfd.as_fd(), signal) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+            // Before Linux 6.9: one by one.
+            tree::signal_descendants(keeper.pid(), signal, |_, stat| stat.group == leader);
+        }
+        _ => {}
+    }
+    true
+}

@@ -1,0 +1,283 @@
+//! The warden's process: one thread, one epoll loop, no call that waits for a command.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use exec_protocol::environment::TreeTracking;
+use exec_protocol::process::{Enforcement, Enforces};
+use rustix::event::{Timespec, epoll};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::cgroup::CgroupRoot;
+use super::job::Job;
+use super::message::{Report, Request};
+use super::tracker::Tracker;
+use super::wire::{FrameReader, Outbox};
+use crate::sys;
+use crate::sys_stack::StackPool;
+
+pub(super) const SOCKET: u64 = 0;
+pub(super) const SIGNALS: u64 = 1;
+pub(super) const TRACKER: u64 = 2;
+/// Status pipes of children: this and the launch's id.
+pub(super) const CHILDREN: u64 = 16;
+
+/// What a warden is told at its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) use_cgroup: bool,
+    pub(super) daemon_gone_grace: Duration,
+    /// The daemon's process id.
+    pub(super) daemon: u32,
+    /// RLIMIT_NOFILE the daemon was given: children get it.
+    pub(super) open_files: [u64; 2],
+}
+
+/// What a timer is for; a timer that no longer fits its job's state does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Timer {
+    /// The ladder's next rung.
+    Ladder,
+    /// Look at the CPU time used.
+    Cpu,
+    /// Look for strays of a keeper that was killed.
+    Strays,
+}
+
+/// The warden's state.
+#[derive(Debug)]
+pub(super) struct Main {
+    pub(super) settings: Settings,
+    pub(super) socket: OwnedFd,
+    pub(super) epoll: OwnedFd,
+    signals: OwnedFd,
+    pub(super) null: OwnedFd,
+    reader: FrameReader,
+    outbox: Outbox,
+    /// The daemon's end of the socket is closed.
+    pub(super) daemon_gone: bool,
+    waits_for_room: bool,
+    pub(super) tracker: Tracker,
+    pub(super) stacks: StackPool,
+    pub(super) jobs: HashMap<u64, Job>,
+    /// Leaders (cgroup) or keepers, by process id.
+    pub(super) by_pid: HashMap<i32, u64>,
+    pub(super) timers: BTreeSet<(Instant, u64, Timer)>,
+}
+
+/// Runs the warden on the socket at descriptor 0 to its end.
+///
+/// # Errors
+/// What it needs to begin could not be had.
+pub(super) fn run(settings: Settings) -> io::Result<()> {
+    let mut main = Main::begin(settings)?;
+    main.serve();
+    Ok(())
+}
+
+impl Main {
+    fn begin(settings: Settings) -> io::Result<Self> {
+        // Nothing of the daemon's is kept but the socket.
+        sys::close_above_stdio();
+        let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
+        let null = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())?;
+        rustix::stdio::dup2_stdin(&null)?;
+        rustix::stdio::dup2_stdout(&null)?;
+        rustix::stdio::dup2_stderr(&null)?;
+        let signals = sys::take_signals()?;
+        let _ = rustix::process::setsid();
+        sys::set_comm(c"exec-warden");
+        sys::become_subreaper()?;
+        raise_open_files();
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let mut stacks = StackPool::default();
+        let tracker = Tracker::choose(&settings, &mut stacks)?;
+        let mut main = Self {
+            settings,
+            socket,
+            epoll,
+            signals,
+            null,
+            reader: FrameReader::default(),
+            outbox: Outbox::default(),
+            daemon_gone: false,
+            waits_for_room: false,
+            tracker,
+            stacks,
+            jobs: HashMap::new(),
+            by_pid: HashMap::new(),
+            timers: BTreeSet::new(),
+        };
+        main.watch(&main.socket, SOCKET)?;
+        main.watch(&main.signals, SIGNALS)?;
+        main.watch(main.tracker.source(), TRACKER)?;
+        main.report(main.hello());
+        main.flush();
+        Ok(main)
+    }
+
+    pub(super) fn signals(&self) -> &OwnedFd {
+        &self.signals
+    }
+
+    pub(super) fn watch(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(token);
+        Ok(epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)?)
+    }
+
+    fn hello(&self) -> Report {
+        match &self.tracker {
+            Tracker::Cgroup { root, .. } => Report::Hello {
+                tracking: TreeTracking::Cgroup,
+                enforces: root.enforces(),
+            },
+            Tracker::Keepers { .. } => Report::Hello {
+                tracking: TreeTracking::Subreaper,
+                enforces: Enforces {
+                    open_files: Some(Enforcement::Rlimit),
+                    ..Enforces::default()
+                },
+            },
+        }
+    }
+
+    fn serve(&mut self) {
+        let mut events = Vec::with_capacity(64);
+        while !(self.daemon_gone && self.jobs.is_empty()) {
+            events.clear();
+            let timeout = self.next_timeout();
+            match epoll::wait(
+                &self.epoll,
+                rustix::buffer::spare_capacity(&mut events),
+                timeout.as_ref(),
+            ) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                // Only a broken descriptor is left as a reason: the daemon sees the end and takes over.
+                Err(_) => return,
+            }
+            // A start is reported before the end that may have come in the same turn; and what the daemon
+            // asks is done before anything is reaped, while every number is still its owner's.
+            let tokens: Vec<u64> = events.iter().map(|event| event.data.u64()).collect();
+            if tokens.contains(&SOCKET) {
+                self.read_socket();
+            }
+            for token in tokens.iter().copied().filter(|token| *token >= CHILDREN) {
+                self.child_left(token - CHILDREN);
+            }
+            if tokens.contains(&TRACKER) {
+                self.tracker_spoke();
+            }
+            if tokens.contains(&SIGNALS) {
+                self.reap_all();
+            }
+            self.fire_timers();
+            self.flush();
+        }
+        if let Tracker::Cgroup { root, .. } = &mut self.tracker {
+            CgroupRoot::remove(root);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Timespec> {
+        let (at, ..) = self.timers.first()?;
+        // Rounded up: waking early would spin.
+        let wait = at.saturating_duration_since(Instant::now()) + Duration::from_micros(999);
+        Timespec::try_from(wait).ok()
+    }
+
+    fn fire_timers(&mut self) {
+        let now = Instant::now();
+        while let Some(timer) = self.timers.first().copied().filter(|(at, ..)| *at <= now) {
+            self.timers.remove(&timer);
+            match timer {
+                (_, id, Timer::Ladder) => self.climb(id, now),
+                (_, id, Timer::Cpu) => self.check_cpu(id, now),
+                (_, _, Timer::Strays) => self.end_strays(),
+            }
+        }
+    }
+
+    fn read_socket(&mut self) {
+        loop {
+            match self.reader.receive(self.socket.as_fd()) {
+                Ok(0) => return self.daemon_left(),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return self.daemon_left(),
+            }
+            loop {
+                match self
+                    .reader
+                    .next()
+                    .and_then(|frame| frame.map(Request::decode).transpose())
+                {
+                    Ok(Some(request)) => self.handle(request),
+                    Ok(None) => break,
+                    Err(_) => return self.daemon_left(),
+                }
+            }
+        }
+    }
+
+    fn handle(&mut self, request: Request) {
+        match request {
+            Request::Launch(order) => self.launch(*order),
+            Request::Stripped(id) => self.refuse_stripped(id),
+            Request::Signal { id, signal } => self.signal(id, signal),
+            Request::End { id, signal, grace } => self.end(id, signal, grace),
+        }
+    }
+
+    /// Ends everything. What is reported meanwhile still goes to a daemon that has only shut its side down.
+    fn daemon_left(&mut self) {
+        if self.daemon_gone {
+            return;
+        }
+        self.daemon_gone = true;
+        // A closed socket would wake the loop for ever.
+        let _ = epoll::delete(&self.epoll, &self.socket);
+        let ids: Vec<u64> = self.jobs.keys().copied().collect();
+        for id in ids {
+            self.end(id, libc::SIGTERM, self.settings.daemon_gone_grace);
+        }
+    }
+
+    pub(super) fn report(&mut self, report: Report) {
+        self.outbox.push(report.encode(), Vec::new());
+    }
+
+    fn flush(&mut self) {
+        let room = self.outbox.flush(self.socket.as_fd());
+        let waits = match room {
+            Ok(drained) => !drained,
+            // The daemon is gone; the read side finds out.
+            Err(_) => {
+                self.outbox = Outbox::default();
+                false
+            }
+        };
+        if waits != self.waits_for_room && !self.daemon_gone {
+            let mut flags = epoll::EventFlags::IN;
+            flags.set(epoll::EventFlags::OUT, waits);
+            let data = epoll::EventData::new_u64(SOCKET);
+            if epoll::modify(&self.epoll, &self.socket, data, flags).is_ok() {
+                self.waits_for_room = waits;
+            }
+        }
+    }
+}
+
+fn raise_open_files() {
+    let given = getrlimit(Resource::Nofile);
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: given.maximum,
+            maximum: given.maximum,
+        },
+    );
+}

@@ -1,0 +1,138 @@
+//! Programs that behave badly, one a situation. Each prints `ready` when it is in it.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+fn say(text: &str) {
+    let mut out = std::io::stdout();
+    let _ = writeln!(out, "{text}");
+    let _ = out.flush();
+}
+
+fn fork() -> i32 {
+    // SAFETY: these programs have one thread.
+    unsafe { libc::fork() }
+}
+
+fn sleep_for_ever() -> ! {
+    loop {
+        // SAFETY: pause(2) takes nothing.
+        unsafe { libc::pause() };
+    }
+}
+
+fn ignore(signal: i32) {
+    // SAFETY: SIG_IGN runs no code.
+    unsafe { libc::signal(signal, libc::SIG_IGN) };
+}
+
+/// Runs one of them.
+pub(crate) fn run(arguments: &[&str]) -> ExitCode {
+    match arguments {
+        ["sleeps"] => {
+            say("ready");
+            sleep_for_ever()
+        }
+        ["ignores-term"] => {
+            ignore(libc::SIGTERM);
+            say("ready");
+            sleep_for_ever()
+        }
+        ["stops-itself"] => {
+            say("ready");
+            // SAFETY: raise(3) takes no pointer.
+            unsafe { libc::raise(libc::SIGSTOP) };
+            sleep_for_ever()
+        }
+        ["exits-on-term", code] => {
+            // SAFETY: blocks SIGTERM before it says so, then waits for it.
+            unsafe {
+                let mut set: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&raw mut set);
+                libc::sigaddset(&raw mut set, libc::SIGTERM);
+                libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+                say("ready");
+                let mut got = 0;
+                libc::sigwait(&raw const set, &raw mut got);
+            }
+            ExitCode::from(code.parse::<u8>().unwrap_or(1))
+        }
+        // A child in a session of its own that ignores SIGTERM; the leader stays.
+        ["setsid-child"] => {
+            if fork() == 0 {
+                // SAFETY: setsid(2) takes nothing.
+                unsafe { libc::setsid() };
+                ignore(libc::SIGTERM);
+                say("ready");
+                sleep_for_ever()
+            }
+            sleep_for_ever()
+        }
+        // A daemon by the book: fork, setsid, fork; the leader exits.
+        ["double-fork"] => {
+            let (read, write) = rustix::pipe::pipe().expect("pipe");
+            if fork() == 0 {
+                // SAFETY: setsid(2) takes nothing.
+                unsafe { libc::setsid() };
+                if fork() == 0 {
+                    drop(write);
+                    say("ready");
+                    sleep_for_ever()
+                }
+                return ExitCode::SUCCESS;
+            }
+            drop(write);
+            // The middle one and the daemon have closed the pipe: the daemon is ready.
+            let _ = rustix::io::read(&read, &mut [0u8; 1]);
+            ExitCode::SUCCESS
+        }
+        // Forks at every level until `count` were made, each of which ignores SIGTERM.
+        ["fork-bomb", count] => {
+            ignore(libc::SIGTERM);
+            let mut left: u32 = count.parse().unwrap_or(10);
+            while left > 0 {
+                left -= 1;
+                if fork() == 0 {
+                    if left % 3 == 0 {
+                        // SAFETY: setsid(2) takes nothing.
+                        unsafe { libc::setsid() };
+                    }
+                    if left.is_multiple_of(2) {
+                        continue;
+                    }
+                    sleep_for_ever()
+                }
+                if left.is_multiple_of(5) {
+                    continue;
+                }
+                break;
+            }
+            say("ready");
+            sleep_for_ever()
+        }
+        ["many-children", count] => {
+            ignore(libc::SIGTERM);
+            for _ in 0..count.parse().unwrap_or(10) {
+                if fork() == 0 {
+                    // SAFETY: setsid(2) takes nothing.
+                    unsafe { libc::setsid() };
+                    sleep_for_ever()
+                }
+            }
+            say("ready");
+            sleep_for_ever()
+        }
+        // Uses the processor in two processes.
+        ["spins"] => {
+            ignore(libc::SIGXCPU);
+            fork();
+            say("ready");
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+        // A daemon of the warden, to be killed: starts what it was told to, and waits.
+        ["daemon", tracker, mark] => crate::loss::daemon(*tracker == "cgroup", mark),
+        _ => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,87 @@
+//! The daemon, from its options to its exit code.
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use exec_process::warden::{FirstWarden, WardenConfig};
+use exec_protocol::PathUri;
+use exec_protocol::limits::{LOG_QUEUE_LINES, Limits};
+use exec_telemetry::logs;
+
+use crate::cli::{Cgroup, Serve};
+use crate::handlers::Facts;
+use crate::session::{Ended, Session};
+use crate::transport::stdin::Input;
+use crate::transport::stdout::Output;
+
+/// How long the last log lines may take to reach stderr.
+const LOG_FLUSH: Duration = Duration::from_millis(100);
+
+/// Why the daemon could not serve.
+#[derive(Debug, thiserror::Error)]
+enum DaemonError {
+    #[error(transparent)]
+    Logs(#[from] logs::SetUpError),
+    #[error("failed to start the helper process: {0}")]
+    Warden(#[source] std::io::Error),
+    #[error("failed to set up the event loop: {0}")]
+    Runtime(#[source] std::io::Error),
+    #[error("failed to use stdin: {0}")]
+    Stdin(#[source] std::io::Error),
+    #[error("failed to use stdout: {0}")]
+    Stdout(#[source] std::io::Error),
+}
+
+/// Serves one session on stdin and stdout.
+pub(crate) fn run(options: &Serve) -> ExitCode {
+    match serve(options) {
+        Ok(code) => code,
+        Err(error) => {
+            use std::io::Write;
+            // Stderr may be closed; there is nowhere else to say it.
+            let _ = writeln!(std::io::stderr(), "exec-server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
+    let limits = Limits::default();
+    // First of all: a fork wants a process of one thread.
+    let warden = FirstWarden::fork(WardenConfig {
+        use_cgroup: options.cgroup == Cgroup::Auto,
+        daemon_gone_grace: limits.session_end_grace,
+    })
+    .map_err(DaemonError::Warden)?;
+    let filter = std::env::var("RUST_LOG").ok();
+    let logs = logs::set_up(options.log_format.into(), filter.as_deref(), LOG_QUEUE_LINES)?;
+    let environment: BTreeMap<_, _> = std::env::vars_os().collect();
+    let cwd = std::env::current_dir()
+        .ok()
+        .and_then(|cwd| PathUri::from_path(&cwd));
+    let facts = Facts::gather(&environment, cwd.unwrap_or_else(PathUri::root));
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(DaemonError::Runtime)?;
+    let ended = runtime.block_on(async {
+        let input = Input::new(std::io::stdin().as_fd()).map_err(DaemonError::Stdin)?;
+        let output = Output::new(std::io::stdout().as_fd()).map_err(DaemonError::Stdout)?;
+        let watch_parent = !options.no_watch_parent;
+        Ok::<_, DaemonError>(
+            Session::start(warden, &limits, facts, environment, output)
+                .run(input, watch_parent)
+                .await,
+        )
+    })?;
+    logs.flush(LOG_FLUSH);
+    // Not dropped: that would wait for nothing, and takes its time with many tasks.
+    std::mem::forget(runtime);
+    Ok(match ended {
+        Ended::Orderly => ExitCode::SUCCESS,
+        Ended::Hurried(signal) => ExitCode::from(128 + signal),
+    })
+}

@@ -1,0 +1,14 @@
+//! What each method does: params in, result out.
+
+mod environment;
+mod failure;
+mod initialize;
+mod process;
+mod read_line;
+mod serve;
+mod start;
+
+pub(crate) use environment::Facts;
+pub(crate) use failure::rpc_error;
+pub(crate) use process::check_size;
+pub(crate) use serve::{Handlers, register_all};

@@ -1,0 +1,210 @@
+//! From a start request to a command, as one list a reader can check. Sandbox and shell snapshot take their
+//! places here.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use bytes::Bytes;
+use exec_process::environment::{self, Environment};
+use exec_process::{Command, Stdio, Timeouts};
+use exec_protocol::envelope::Trace;
+use exec_protocol::process::{ResourceLimits, TerminalSize};
+use exec_protocol::{ErrorKind, ExecParams, RpcError};
+
+use crate::handlers::{check_size, rpc_error};
+
+/// The window of a terminal whose size was not given.
+const DEFAULT_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
+
+/// Prepares commands.
+#[derive(Debug)]
+pub(crate) struct Launcher {
+    /// The daemon's own environment.
+    own: Environment,
+}
+
+impl Launcher {
+    pub(crate) fn new(own: Environment) -> Self {
+        Self { own }
+    }
+
+    /// Checks a start request and makes its command.
+    ///
+    /// # Errors
+    /// The first member that is wrong, or that cannot be honoured.
+    pub(crate) fn prepare(&self, params: ExecParams, trace: Option<&Trace>) -> Result<Command, RpcError> {
+        refuse_what_is_not_built(&params)?;
+        let argv = argv(params.argv)?;
+        let arg0 = params.arg0.map(|arg0| without_nul("arg0", arg0)).transpose()?;
+        let environment = environment::prepare(
+            &self.own,
+            params.env_policy.as_ref(),
+            &params.env,
+            params.metadata.as_ref(),
+            trace,
+        )
+        .map_err(rpc_error)?;
+        let stdio = stdio(params.tty, params.pipe_stdin, params.size)?;
+        let timeouts = Timeouts {
+            total: at_least_one("timeoutMs", params.timeout_ms)?.map(Duration::from_millis),
+            idle: at_least_one("idleTimeoutMs", params.idle_timeout_ms)?.map(Duration::from_millis),
+            grace: params.grace_ms.map(Duration::from_millis),
+        };
+        Ok(Command {
+            argv,
+            arg0,
+            cwd: params.cwd.into_path(),
+            environment,
+            stdio,
+            input: params.stdin.map(|stdin| Bytes::from(stdin.0)).unwrap_or_default(),
+            timeouts,
+            limits: limits(params.limits)?,
+        })
+    }
+}
+
+/// A sandbox is applied in full or refused, never left out. `shellSnapshot` is ignored while
+/// `capabilities.shellSnapshotV2` is false; `managedNetwork` without its enforcement asks for nothing.
+fn refuse_what_is_not_built(params: &ExecParams) -> Result<(), RpcError> {
+    let unsupported = |member: &str, message: &str| {
+        Err(ErrorKind::Unsupported {
+            member: member.to_owned(),
+        }
+        .into_error(message))
+    };
+    if params
+        .sandbox
+        .as_ref()
+        .is_some_and(|sandbox| !sandbox.is_disabled())
+    {
+        let message = "unsupported: this server has no sandbox yet; leave `sandbox` out, or say \
+                       `permissions: {type: \"disabled\"}`";
+        return unsupported("sandbox", message);
+    }
+    if params.enforce_managed_network == Some(true) {
+        return unsupported(
+            "enforceManagedNetwork",
+            "unsupported: this server has no managed network yet",
+        );
+    }
+    Ok(())
+}
+
+fn argv(argv: Vec<String>) -> Result<Vec<OsString>, RpcError> {
+    if argv.is_empty() {
+        return Err(RpcError::invalid_param(
+            "argv",
+            "empty, at least a program expected",
+        ));
+    }
+    argv.into_iter()
+        .enumerate()
+        .map(|(place, argument)| without_nul(format_args!("argv[{place}]"), argument))
+        .collect()
+}
+
+fn without_nul(member: impl std::fmt::Display, text: String) -> Result<OsString, RpcError> {
+    if text.contains('\0') {
+        return Err(RpcError::invalid_param(
+            member.to_string(),
+            "holds a NUL character",
+        ));
+    }
+    Ok(text.into())
+}
+
+fn stdio(tty: bool, pipe_stdin: bool, size: Option<TerminalSize>) -> Result<Stdio, RpcError> {
+    match (tty, size) {
+        (true, size) => {
+            let size = size.unwrap_or(DEFAULT_SIZE);
+            check_size(size, "size.")?;
+            Ok(Stdio::Terminal { size })
+        }
+        (false, Some(_)) => Err(RpcError::invalid_param(
+            "size",
+            "only a terminal has one: give `tty: true`",
+        )),
+        (false, None) => Ok(Stdio::Pipes {
+            keep_stdin: pipe_stdin,
+        }),
+    }
+}
+
+fn limits(limits: Option<ResourceLimits>) -> Result<ResourceLimits, RpcError> {
+    let limits = limits.unwrap_or_default();
+    at_least_one("limits.memoryBytes", limits.memory_bytes)?;
+    at_least_one("limits.cpuSeconds", limits.cpu_seconds)?;
+    at_least_one("limits.processes", limits.processes)?;
+    at_least_one("limits.openFiles", limits.open_files)?;
+    Ok(limits)
+}
+
+fn at_least_one(member: &str, value: Option<u64>) -> Result<Option<u64>, RpcError> {
+    match value {
+        Some(0) => Err(RpcError::invalid_param(
+            member,
+            "at least 1 expected, or nothing for no limit",
+        )),
+        value => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use exec_protocol::envelope::decode_params_text;
+    use serde_json::{Value, json};
+
+    fn prepare(changes: &Value) -> Result<Command, RpcError> {
+        let mut params = json!({
+            "processId": "p", "argv": ["true"], "cwd": "file:///", "env": {}, "tty": false
+        });
+        for (member, value) in changes.as_object().unwrap() {
+            params[member] = value.clone();
+        }
+        let params = decode_params_text(Some(&params.to_string()))?;
+        Launcher::new(Environment::new()).prepare(params, None)
+    }
+
+    fn member_at_fault(changes: &Value) -> String {
+        match prepare(changes).unwrap_err().kind() {
+            Some(ErrorKind::InvalidParam { member, .. }) => member,
+            Some(ErrorKind::Unsupported { member }) => format!("unsupported {member}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_member_at_fault_is_named() {
+        for (changes, member) in [
+            (json!({"argv": []}), "argv"),
+            (json!({"argv": ["a", "b\0c"]}), "argv[1]"),
+            (json!({"arg0": "\0"}), "arg0"),
+            (json!({"size": {"rows": 1, "cols": 1}}), "size"),
+            (json!({"tty": true, "size": {"rows": 0, "cols": 1}}), "size.rows"),
+            (json!({"tty": true, "size": {"rows": 1, "cols": 0}}), "size.cols"),
+            (json!({"timeoutMs": 0}), "timeoutMs"),
+            (json!({"idleTimeoutMs": 0}), "idleTimeoutMs"),
+            (json!({"limits": {"memoryBytes": 0}}), "limits.memoryBytes"),
+            (json!({"limits": {"openFiles": 0}}), "limits.openFiles"),
+            (
+                json!({"enforceManagedNetwork": true}),
+                "unsupported enforceManagedNetwork",
+            ),
+        ] {
+            assert_eq!(member_at_fault(&changes), member, "{changes}");
+        }
+    }
+
+    #[test]
+    fn stdin_is_a_terminal_a_pipe_or_ends() {
+        for (tty, pipe_stdin, expected) in [
+            (true, false, Stdio::Terminal { size: DEFAULT_SIZE }),
+            (true, true, Stdio::Terminal { size: DEFAULT_SIZE }),
+            (false, true, Stdio::Pipes { keep_stdin: true }),
+            (false, false, Stdio::Pipes { keep_stdin: false }),
+        ] {
+            assert_eq!(stdio(tty, pipe_stdin, None), Ok(expected));
+        }
+    }
+}
