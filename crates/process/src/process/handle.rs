@@ -1,6 +1,7 @@
 //! A process: its state, its ends of the streams, and the turns of its life.
 
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as SystemInstant, SystemTime, UNIX_EPOCH};
@@ -73,6 +74,8 @@ pub(super) struct Inner {
     pub(super) owes_tree_ended: bool,
     open_streams: Vec<Stream>,
     terminal: Option<Polled>,
+    /// Ours, until the leader has ended.
+    slave: Option<OwnedFd>,
     paths: Option<LaunchPaths>,
 }
 
@@ -114,16 +117,14 @@ impl NewProcess {
             Err(error) => (State::Failed(error), None),
         };
         let terminal = matches!(command.stdio, Stdio::Terminal { .. });
-        let (outputs, stdin_end, child_stdin, child_output) = match plumbing {
-            Some(plumbing) => (
-                plumbing.outputs,
-                plumbing.stdin,
-                plumbing.child_stdin,
-                plumbing.child_output,
-            ),
-            None => (Vec::new(), Default::default(), None, None),
-        };
-        let failed = matches!(state, State::Failed(_));
+        let failed = plumbing.is_none();
+        let Plumbing {
+            outputs,
+            stdin,
+            child_stdin,
+            child_output,
+            slave,
+        } = plumbing.unwrap_or_default();
         let limits = &session.limits;
         let process = Arc::new(Process {
             id: self.id,
@@ -147,7 +148,7 @@ impl NewProcess {
                 tree: if failed { Tree::Ended } else { Tree::Running },
                 log: OutputLog::new(limits.retained_bytes, limits.retained_chunks),
                 clock: SilenceClock::new(Instant::now()),
-                stdin: Stdin::new(stdin_end, command.stdio, limits),
+                stdin: Stdin::new(stdin, command.stdio, limits),
                 failure: None,
                 matchers: Vec::new(),
                 next_matcher: 0,
@@ -159,6 +160,7 @@ impl NewProcess {
                 terminal: terminal
                     .then(|| outputs.first().map(|(_, master)| Arc::clone(master)))
                     .flatten(),
+                slave,
                 paths: Some(LaunchPaths {
                     programs: prepared.programs.clone(),
                     cwd: command.cwd,
@@ -383,6 +385,7 @@ impl Process {
     pub(crate) fn on_exited(self: &Arc<Self>, exit: &Exit) {
         let done = self.update(|inner| {
             inner.state.exit(exit)?;
+            inner.slave = None;
             inner.log.push_exited();
             if exit.tree_ended {
                 inner.tree = Tree::Ended;
@@ -413,6 +416,7 @@ impl Process {
             }
             // One that had exited stays as it ended.
             if inner.state.lose(SystemInstant::now()).is_ok() {
+                inner.slave = None;
                 inner.log.push_exited();
             }
         });
@@ -520,6 +524,7 @@ impl Inner {
     fn drop_descriptors(&mut self) {
         self.stdin.close();
         self.terminal = None;
+        self.slave = None;
     }
 }
 

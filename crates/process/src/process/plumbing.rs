@@ -6,7 +6,7 @@ use std::sync::Arc;
 use exec_protocol::Stream;
 use exec_protocol::process::TerminalSize;
 use rustix::fs::{OFlags, fcntl_setfl};
-use rustix::io::Errno;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
@@ -21,7 +21,7 @@ use crate::sys_async_fd::watch_fd;
 pub(crate) type Polled = Arc<AsyncFd<OwnedFd>>;
 
 /// Both ends of a process's standard streams.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Plumbing {
     /// Our ends of the output streams.
     pub(crate) outputs: Vec<(Stream, Polled)>,
@@ -31,6 +31,9 @@ pub(crate) struct Plumbing {
     pub(crate) child_stdin: Option<OwnedFd>,
     /// The process's descriptors 1 and 2; `None` for a terminal.
     pub(crate) child_output: Option<(OwnedFd, OwnedFd)>,
+    /// A slave of our own, held while the leader runs: one that closes its terminal and opens it again would
+    /// else end it for us, and what it prints then would be lost.
+    pub(crate) slave: Option<OwnedFd>,
 }
 
 /// Our end of stdin.
@@ -80,6 +83,7 @@ fn pipes(stdin: bool) -> Result<Plumbing, Errno> {
         stdin,
         child_stdin,
         child_output: Some((child_stdout, child_stderr)),
+        slave: None,
     })
 }
 
@@ -99,6 +103,7 @@ fn terminal(size: TerminalSize) -> Result<Plumbing, Errno> {
     Ok(Plumbing {
         outputs: vec![(Stream::Pty, Arc::clone(&master))],
         stdin: StdinEnd::Polled(master),
+        slave: Some(fcntl_dupfd_cloexec(&slave, 3)?),
         child_stdin: Some(slave),
         child_output: None,
     })

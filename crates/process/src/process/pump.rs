@@ -23,7 +23,9 @@ const READS_AT_ONCE: usize = 4;
 /// Where reading stopped.
 #[derive(Debug)]
 enum Stopped {
-    /// Nothing is there now.
+    /// All that was there is read.
+    Drained,
+    /// Nothing was there.
     Empty,
     /// More may be there.
     More,
@@ -44,7 +46,10 @@ pub(super) async fn pump(process: Arc<Process>, stream: Stream, fd: Polled) {
             Err(error) => break Some(error.to_string()),
         };
         match process.read_some(stream, &fd) {
-            Stopped::Empty => ready.clear_ready(),
+            // At its end and yet empty: somebody has opened it again from outside. It will be ready for good,
+            // so to wait for more would be to spin.
+            Stopped::Empty if ready.ready().is_read_closed() => break None,
+            Stopped::Drained | Stopped::Empty => ready.clear_ready(),
             Stopped::More => tokio::task::yield_now().await,
             Stopped::NoRoom => {}
             Stopped::End(failure) => break failure,
@@ -79,7 +84,7 @@ impl Process {
                     self.on_output(stream, bytes);
                     // A pipe gives all it has. A terminal gives a line or a page at a time.
                     if count < READ_CHUNK_BYTES && stream != Stream::Pty {
-                        return Stopped::Empty;
+                        return Stopped::Drained;
                     }
                 }
                 Err(errno) => {

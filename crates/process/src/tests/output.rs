@@ -170,3 +170,24 @@ async fn a_terminal_ends_when_nobody_has_it_open() {
     assert_eq!(process.read(0, 1).failure, None, "EIO is its end of file");
     assert!(matches!(told.last(), Some(Notification::Closed { .. })));
 }
+
+#[tokio::test]
+async fn a_leader_may_close_its_terminal_and_open_it_again() {
+    let stage = Stage::new(Limits::default());
+    let (process, mut child) = stage.run("p", terminal());
+    let path = rustix::termios::ttyname(child.stdin.as_ref().expect("the slave"), Vec::new());
+    child.stdin = None;
+    settle().await;
+    let path = path.expect("a terminal").into_string().expect("UTF-8");
+    let again = std::fs::OpenOptions::new().write(true).open(path);
+    child.stdin = Some(again.expect("still there"));
+    child
+        .stdin
+        .as_mut()
+        .expect("open")
+        .write_all(b"back")
+        .expect("room");
+    assert_eq!(output(&[stage.next(&process).await]), b"back");
+    stage.exit(child, exit(0));
+    assert_eq!(stage.rest(&process).await.len(), 2);
+}
