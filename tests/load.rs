@@ -1,14 +1,22 @@
 //! Load leaves nothing behind, and one busy process does not starve the rest.
 
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use exec_tests::{Server, eventually, helper, marker, ours_only, program, sh};
+use exec_tests::{Server, eventually, helper, marker, ours_only, procfs, program, sh};
 use serde_json::json;
 
 const MIB: u64 = 1 << 20;
 
+/// What is measured here is measured alone: one test's load is not another's latency.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 #[test]
 fn descriptors_come_back_after_pipes_and_failed_starts() {
+    let _alone = alone();
     let server = Server::start();
     for _ in 0..3 {
         server.assert_works();
@@ -29,6 +37,7 @@ fn descriptors_come_back_after_pipes_and_failed_starts() {
 
 #[test]
 fn descriptors_come_back_after_terminals() {
+    let _alone = alone();
     let server = Server::start();
     server.assert_works();
     let before = server.descriptors();
@@ -43,6 +52,7 @@ fn descriptors_come_back_after_terminals() {
 
 #[test]
 fn one_flood_does_not_starve_the_rest() {
+    let _alone = alone();
     let server = Server::builder().count_only().start();
     let flood = server.spawn(helper(&["flood", &"x".repeat(200)]));
     flood.await_length("stdout", MIB);
@@ -58,6 +68,7 @@ fn one_flood_does_not_starve_the_rest() {
 
 #[test]
 fn memory_does_not_grow_with_output() {
+    let _alone = alone();
     let server = Server::builder().count_only().start();
     server.spawn(sh("true")).closed();
     let before = server.memory("VmRSS");
@@ -71,6 +82,7 @@ fn memory_does_not_grow_with_output() {
 #[test]
 fn idle_processes_and_polls_cost_no_cpu() {
     ours_only!();
+    let _alone = alone();
     let server = Server::start();
     let all: Vec<_> = (0..20)
         .map(|i| server.spawn(helper(&["sleep", &marker()]).on(i % 2 == 1)))
@@ -89,6 +101,7 @@ fn idle_processes_and_polls_cost_no_cpu() {
 #[test]
 fn two_hundred_live_processes_are_told_apart() {
     ours_only!();
+    let _alone = alone();
     let server = Server::start();
     let all: Vec<_> = (0..200)
         .map(|_| server.spawn(program(&["/bin/cat"]).pipe_stdin()))
@@ -105,4 +118,37 @@ fn two_hundred_live_processes_are_told_apart() {
     }
     let ping = server.ping();
     assert!(ping < Duration::from_secs(1), "{ping:?}");
+}
+
+#[test]
+fn the_warden_keeps_no_more_from_round_to_round() {
+    ours_only!();
+    let _alone = alone();
+    let server = Server::start();
+    let warden = server.warden().expect("a warden");
+    let round = || {
+        let all: Vec<_> = (0..80)
+            .map(|i| server.spawn(helper(&["sleep", "x"]).on(i % 2 == 1)))
+            .collect();
+        for process in &all {
+            process.terminate();
+        }
+        for process in &all {
+            process.closed();
+            process.wait(json!({"type": "treeEnded"}));
+        }
+    };
+    // The first fills what it keeps for the next commands; after that nothing may be added.
+    round();
+    let first = procfs::descriptors(warden);
+    round();
+    round();
+    let same = eventually(Duration::from_secs(3), || {
+        (procfs::descriptors(warden) <= first + 4).then_some(())
+    });
+    assert!(
+        same.is_some(),
+        "descriptors: {first} → {}",
+        procfs::descriptors(warden)
+    );
 }

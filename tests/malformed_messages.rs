@@ -106,13 +106,13 @@ fn a_readable_id_is_echoed() {
         ],
     );
     let ids: Vec<(&Value, &Value)> = got.iter().map(|m| (&m["id"], &m["error"]["code"])).collect();
-    let (request, method, params) = (json!(-32600), json!(-32601), json!(-32602));
+    let (request, params) = (json!(-32600), json!(-32602));
     assert_eq!(
         ids,
         [
             (&json!(4242), &request),
             (&json!(4243), &request),
-            (&json!(4244), &method),
+            (&json!(4244), &request),
             (&json!("four"), &params)
         ]
     );

@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 fn a_sandbox_is_refused() {
     ours_only!();
     let server = Server::start();
-    for sandbox in [
-        json!({"permissions": {"type": "managed"}}),
-        json!({"permissions": {"type": "workspaceWrite"}}),
-        json!({}),
-        json!({"permissions": null}),
-    ] {
+    let managed =
+        json!({"type": "managed", "file_system": {"type": "unrestricted"}, "network": "restricted"});
+    let external = json!({"type": "external", "network": "enabled"});
+    for permissions in [managed, external] {
+        let sandbox = json!({"permissions": permissions});
         let error = server.start_refused(
             program(&["/bin/true"]).set("sandbox", sandbox),
             -32602,
@@ -24,6 +23,19 @@ fn a_sandbox_is_refused() {
                 .is_some_and(|m| m.starts_with("sandbox")),
             "{error}"
         );
+    }
+    // One that is not even understood is not served either.
+    for sandbox in [
+        json!({}),
+        json!({"permissions": null}),
+        json!({"permissions": {"type": "new"}}),
+        json!(5),
+    ] {
+        let error = server.err(
+            "process/start",
+            program(&["/bin/true"]).set("sandbox", sandbox).params("bad"),
+        );
+        assert_eq!(error["code"], -32602, "{error}");
     }
     let error = server.start_refused(
         program(&["/bin/true"]).set("enforceManagedNetwork", true),

@@ -42,7 +42,7 @@ fn the_whole_tree_ends_wherever_it_hides() {
         process.ask("terminate", json!({"graceMs": 200}));
         assert_eq!(process.wait(json!({"type": "treeEnded"}))["reason"], "treeEnded");
         assert_eq!(server.marked(&mark), Vec::<u32>::new(), "tty: {tty}");
-        assert_eq!(process.closed_params()["tree"], "ended");
+        process.closed();
     }
 }
 

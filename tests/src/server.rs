@@ -313,11 +313,10 @@ impl Server {
             .sum()
     }
 
-    /// Descriptors of the daemon and its warden.
+    /// Descriptors of the daemon.
     #[must_use]
     pub fn descriptors(&self) -> usize {
-        let pids = [Some(self.pid()), self.warden()];
-        pids.into_iter().flatten().map(procfs::descriptors).sum()
+        procfs::descriptors(self.pid())
     }
 
     /// Nobody reads the daemon's stdout any more (but for one buffer the reader may be waiting for).
