@@ -203,6 +203,21 @@ pub struct TerminalSize {
     pub cols: u16,
 }
 
+impl TerminalSize {
+    /// What rows and columns may be, for the error that says so.
+    pub const RANGE: &'static str = "1 to 65535 expected";
+
+    /// The member that is 0: there is no such terminal.
+    #[must_use]
+    pub fn member_out_of_range(self) -> Option<&'static str> {
+        match self {
+            Self { rows: 0, .. } => Some("rows"),
+            Self { cols: 0, .. } => Some("cols"),
+            Self { .. } => None,
+        }
+    }
+}
+
 /// `process/start.metadata`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS), ts(optional_fields = nullable))]
