@@ -8,5 +8,4 @@ mod read_line;
 mod serve;
 mod start;
 
-pub(crate) use environment::Facts;
 pub(crate) use serve::{Handlers, register_all};
