@@ -82,7 +82,6 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use tokio::io::BufReader;
 
     use super::*;
@@ -105,27 +104,34 @@ mod tests {
         assert_eq!(found, [(false, b"ab".to_vec()), (true, b"xy".to_vec())]);
     }
 
-    proptest! {
-        #[test]
-        fn any_buffer_size_gives_the_same_lines(
-            input in proptest::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..200),
-            buffer in 1_usize..40,
-            max in 1_usize..30,
-        ) {
-            let prefix = max.min(5);
-            let mut expected: Vec<(bool, Vec<u8>)> = input
-                .split(|byte| *byte == b'\n')
-                .map(|line| match line.len() <= max {
-                    true => (true, line.to_vec()),
-                    false => (false, line[..prefix].to_vec()),
-                })
-                .collect();
-            // What follows the last newline is a line only if there is something.
-            if expected.last().is_some_and(|(_, line)| line.is_empty()) {
-                expected.pop();
-            }
-            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
-            prop_assert_eq!(runtime.block_on(lines(&input, buffer, max, prefix)), expected);
-        }
+    /// Any buffer size gives the same lines. Newlines are many (every byte below 64 is one), lines and caps
+    /// small.
+    #[test]
+    fn fuzz_lines() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
+        bolero::check!()
+            .with_type::<(Vec<u8>, u8, u8)>()
+            .for_each(|(bytes, buffer, max)| {
+                let (buffer, max) = (usize::from(*buffer % 40) + 1, usize::from(*max % 30) + 1);
+                let input: Vec<u8> = bytes
+                    .iter()
+                    .map(|byte| if *byte < 64 { b'\n' } else { *byte })
+                    .collect();
+                let prefix = max.min(5);
+                let mut expected: Vec<(bool, Vec<u8>)> = input
+                    .split(|byte| *byte == b'\n')
+                    .map(|line| match line.len() <= max {
+                        true => (true, line.to_vec()),
+                        false => (false, line[..prefix].to_vec()),
+                    })
+                    .collect();
+                // What follows the last newline is a line only if there is something.
+                if expected.last().is_some_and(|(_, line)| line.is_empty()) {
+                    expected.pop();
+                }
+                assert_eq!(runtime.block_on(lines(&input, buffer, max, prefix)), expected);
+            });
     }
 }
