@@ -16,7 +16,7 @@ pub const MAX_PROCESSES: usize = 4096;
 pub const MAX_CLOSED_PROCESSES: usize = 16_384;
 /// Bytes of output kept by all closed processes together; the oldest record goes first.
 pub const MAX_CLOSED_RETAINED_BYTES: usize = 64 * 1024 * 1024;
-/// Requests in work at once (long polls and waits mostly).
+/// Requests in work at once (long polls and waits mostly); and those of the daemon that its client has not answered.
 pub const MAX_PENDING_REQUESTS: usize = 4096;
 /// Output bytes a process keeps readable after they were sent; older ones are evicted and counted.
 pub const RETAINED_BYTES: usize = 1024 * 1024;

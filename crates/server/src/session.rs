@@ -83,7 +83,7 @@ impl Session {
             handshake,
             outbox: Arc::clone(&outbox),
             pending,
-            outgoing: Arc::new(OutgoingRequests::default()),
+            outgoing: Arc::new(OutgoingRequests::new(limits.max_pending_requests)),
             max_line_bytes: limits.max_line_bytes,
             max_batch_reply_bytes: limits.reply_queue_bytes,
             ignored: AtomicU64::new(0),

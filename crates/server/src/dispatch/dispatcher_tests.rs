@@ -67,7 +67,7 @@ impl Fixture {
             handshake,
             outbox: Outbox::new(limits),
             pending: Arc::new(Pending::new(limits.max_pending_requests)),
-            outgoing: Arc::default(),
+            outgoing: Arc::new(OutgoingRequests::new(limits.max_pending_requests)),
             max_line_bytes: 1000,
             max_batch_reply_bytes: limits.reply_queue_bytes,
             ignored: AtomicU64::new(0),

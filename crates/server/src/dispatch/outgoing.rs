@@ -20,6 +20,9 @@ pub(crate) enum RequestError {
     /// The client's result is not of its type, or ours could not be written.
     #[error("a result of the wrong shape: {0}")]
     Shape(#[from] serde_json::Error),
+    /// As many are unanswered as may be.
+    #[error("the client has not answered {0} requests")]
+    TooMany(usize),
     /// The connection ended before the answer.
     #[error("the client is gone")]
     Gone,
@@ -27,10 +30,13 @@ pub(crate) enum RequestError {
 
 type Answered = oneshot::Sender<Result<Box<RawValue>, RpcError>>;
 
-/// The requests of ours that the client has not answered. As many as callers wait for: each entry is removed
-/// when its caller stops waiting.
-#[derive(Debug, Default)]
-pub(crate) struct OutgoingRequests(Mutex<State>);
+/// The requests of ours that the client has not answered, bounded. An entry is removed when its caller stops
+/// waiting.
+#[derive(Debug)]
+pub(crate) struct OutgoingRequests {
+    max: usize,
+    state: Mutex<State>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -39,10 +45,17 @@ struct State {
 }
 
 impl OutgoingRequests {
+    pub(crate) fn new(max: usize) -> Self {
+        Self {
+            max,
+            state: Mutex::default(),
+        }
+    }
+
     /// Sends a request and waits for its answer.
     ///
     /// # Errors
-    /// The client refused, answered nonsense, or is gone.
+    /// The client refused, answered nonsense, leaves too many unanswered, or is gone.
     #[cfg_attr(not(test), expect(dead_code, reason = "approvals will ask the client"))]
     pub(crate) async fn send<M: Method>(
         self: &Arc<Self>,
@@ -51,10 +64,13 @@ impl OutgoingRequests {
     ) -> Result<M::Result, RequestError> {
         let (answered, answer) = oneshot::channel();
         let number = self.with(|state| {
+            if state.waiting.len() >= self.max {
+                return Err(RequestError::TooMany(self.max));
+            }
             state.last += 1;
             state.waiting.insert(state.last, answered);
-            state.last
-        });
+            Ok(state.last)
+        })?;
         let _forget = Forget {
             requests: self,
             number,
@@ -90,7 +106,7 @@ impl OutgoingRequests {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -121,7 +137,10 @@ mod tests {
     }
 
     fn setup() -> (Arc<OutgoingRequests>, Arc<Outbox>) {
-        (Arc::default(), Outbox::new(&Limits::default()))
+        (
+            Arc::new(OutgoingRequests::new(2)),
+            Outbox::new(&Limits::default()),
+        )
     }
 
     #[tokio::test]
@@ -164,6 +183,18 @@ mod tests {
             assert_eq!(requests.with(|state| state.waiting.len()), 1);
         }
         assert_eq!(requests.with(|state| state.waiting.len()), 0);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_answers_nothing_is_asked_no_more() {
+        let (requests, outbox) = setup();
+        let send = || Box::pin(requests.send::<GetEnvironmentStatus>(&outbox, &Empty {}));
+        let (mut first, mut second) = (send(), send());
+        assert!(futures_poll(first.as_mut()).is_pending());
+        assert!(futures_poll(second.as_mut()).is_pending());
+        assert!(matches!(send().await, Err(RequestError::TooMany(2))));
+        drop(first);
+        assert!(futures_poll(send().as_mut()).is_pending());
     }
 
     fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
