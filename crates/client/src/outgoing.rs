@@ -132,7 +132,7 @@ impl Outgoing {
         self.ready.notify_one();
     }
 
-    /// Takes what is queued into `lines` (empty); false at the end.
+    /// Takes what is queued into `lines` (empty), and says how much of `room` it held; `None` at the end.
     async fn take(&self, lines: &mut Vec<u8>) -> Option<usize> {
         loop {
             {
