@@ -61,14 +61,7 @@ fn a_blocked_stdout_does_not_hold_it_up() {
     server.stop_reading();
     server.spawn_later(helper(&["flood", &mark]));
     let flood = server.await_marked(&mark, 1)[0];
-    // Blocked: the flood makes no more progress of its own.
-    let mut before = None;
-    let blocked = eventually(SECONDS(20), || {
-        std::thread::sleep(Duration::from_millis(200));
-        let cpu = procfs::stat(flood).map(|s| s.cpu);
-        (std::mem::replace(&mut before, cpu) == cpu).then_some(())
-    });
-    assert!(blocked.is_some(), "nothing held the flood back");
+    procfs::await_blocked(flood);
     server.close_stdin();
     assert!(
         server.await_end(SECONDS(8)).is_some(),

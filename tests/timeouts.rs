@@ -96,6 +96,7 @@ fn idle_counts_bytes_in_and_out() {
     // Longer than the limit in all, never longer without a byte.
     while start.elapsed() < Duration::from_millis(2000) {
         process.write(b"tick\n");
+        // The time is the measure here.
         std::thread::sleep(Duration::from_millis(200));
         assert!(process.event_now("exited").is_none(), "ended though it was busy");
     }

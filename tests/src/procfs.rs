@@ -108,6 +108,24 @@ pub fn eventually<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Op
     }
 }
 
+/// Waits until a process is held back: alive, asleep, and no further than at the look before.
+///
+/// # Panics
+/// When nothing holds it back.
+pub fn await_blocked(pid: u32) {
+    // Long enough for a process that is only slow to use a tick of CPU time.
+    const BETWEEN_LOOKS: Duration = Duration::from_millis(300);
+    let mut before = None;
+    let blocked = eventually(Duration::from_secs(30), || {
+        std::thread::sleep(BETWEEN_LOOKS);
+        let now = stat(pid).filter(|stat| stat.state == 'S').map(|stat| stat.cpu);
+        let is_blocked = now.is_some() && now == before;
+        before = now;
+        is_blocked.then_some(())
+    });
+    assert!(blocked.is_some(), "nothing held {pid} back: {:?}", stat(pid));
+}
+
 /// A word that no other process on the machine has in its command line.
 #[must_use]
 pub fn marker() -> String {
