@@ -33,7 +33,7 @@ complete -c exec-server -n "__fish_exec_server_needs_command" -l no-watch-parent
 complete -c exec-server -n "__fish_exec_server_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c exec-server -n "__fish_exec_server_needs_command" -s V -l version -d 'Print version'
 complete -c exec-server -n "__fish_exec_server_needs_command" -f -a "run" -d 'Run one command, through a daemon of its own'
-complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l timeout -d 'End the command and everything it started after this time; fractions count' -r -f
+complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l timeout -d 'End the command and everything it started after so many seconds, such as 10 or 0.5' -r -f
 complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l cwd -d 'Run in this directory' -r -f -a "(__fish_complete_directories)"
 complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l env -d 'Set a variable on top of the environment here; may be repeated' -r -f
 complete -c exec-server -n "__fish_exec_server_using_subcommand run" -s t -l tty -d 'Give the command a terminal'

@@ -40,8 +40,9 @@ Environment:
             a filter such as exec_server=debug,exec_process=info";
 
 /// What a person is told who starts the daemon at a terminal, where a client should be.
-const AT_A_TERMINAL: &str = "exec-server: waiting for JSON-RPC messages on stdin, one a line; ^D ends it. \
-                             To run a command: exec-server run -- COMMAND";
+const AT_A_TERMINAL: &str = "\
+exec-server: waiting for JSON-RPC messages on stdin, one a line; ^D ends it.
+To run a command: exec-server run -- COMMAND";
 
 /// Options of the daemon.
 #[derive(Debug, clap::Args)]

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Give the command a terminal
     #[arg(short, long)]
     tty: bool,
-    /// End the command and everything it started after this time; fractions count
+    /// End the command and everything it started after so many seconds, such as 10 or 0.5
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, value_hint = ValueHint::Other)]
     timeout: Option<Duration>,
     /// Run in this directory
