@@ -1,5 +1,7 @@
 //! Error codes of the wire and the machine-readable `data` beside them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -136,7 +138,8 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The code on the wire. The only place that chooses one for a kind.
+    /// The code on the wire: the one place that chooses it. JSON-RPC's own errors, which have no kind, have a
+    /// constructor each: [`RpcError::parse_error`] and the three after it.
     #[must_use]
     pub fn code(&self) -> i32 {
         match self {
@@ -185,7 +188,7 @@ impl RpcError {
             .and_then(|data| ErrorKind::deserialize(data).ok())
     }
 
-    /// An error with a code and no kind.
+    /// An error with a code and no kind: for a client that answers a server's request.
     #[must_use]
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self {
@@ -193,6 +196,30 @@ impl RpcError {
             message: message.into(),
             data: None,
         }
+    }
+
+    /// What came is not JSON.
+    #[must_use]
+    pub fn parse_error(reason: impl fmt::Display) -> Self {
+        Self::new(PARSE_ERROR, format!("parse error: {reason}"))
+    }
+
+    /// What came is JSON and no message.
+    #[must_use]
+    pub fn invalid_request(reason: impl fmt::Display) -> Self {
+        Self::new(INVALID_REQUEST, format!("invalid request: {reason}"))
+    }
+
+    /// There is no such method, or it is no request.
+    #[must_use]
+    pub fn method_not_found(message: impl Into<String>) -> Self {
+        Self::new(METHOD_NOT_FOUND, message)
+    }
+
+    /// Nothing the other side did: this side could not.
+    #[must_use]
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(INTERNAL_ERROR, message)
     }
 
     /// A parameter that is missing or wrong.

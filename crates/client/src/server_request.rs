@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use exec_protocol::RpcError;
 use exec_protocol::envelope::write;
-use exec_protocol::error::{INTERNAL_ERROR, METHOD_NOT_FOUND};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -68,10 +67,9 @@ impl ServerRequest {
         let error = match answer {
             Ok(result) => match write::response(&mut line, &self.id, &result) {
                 Ok(()) => None,
-                Err(error) => Some(RpcError::new(
-                    INTERNAL_ERROR,
-                    format!("failed to encode the result: {error}"),
-                )),
+                Err(error) => Some(RpcError::internal(format!(
+                    "failed to encode the result: {error}"
+                ))),
             },
             Err(error) => Some(error),
         };
@@ -94,11 +92,7 @@ impl Drop for ServerRequest {
         if self.outgoing.is_some() {
             let message = format!("this client does not answer {}", self.method);
             let mut line = Vec::new();
-            write::error(
-                &mut line,
-                Some(&self.id),
-                &RpcError::new(METHOD_NOT_FOUND, message),
-            );
+            write::error(&mut line, Some(&self.id), &RpcError::method_not_found(message));
             self.send(line);
         }
     }

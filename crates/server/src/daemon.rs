@@ -12,7 +12,7 @@ use exec_protocol::limits::{LOG_QUEUE_LINES, Limits};
 use exec_telemetry::logs;
 
 use crate::cli::{Cgroup, Serve};
-use crate::handlers::Facts;
+use crate::facts::Facts;
 use crate::session::{Ended, Session};
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;

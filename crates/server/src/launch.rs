@@ -1,20 +1,33 @@
 //! From a start request to a command, as one list a reader can check. Sandbox and shell snapshot take their
 //! places here.
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use bytes::Bytes;
 use exec_process::environment::{self, Environment};
-use exec_process::{Command, Stdio, Timeouts};
+use exec_process::{Command, InvalidCommand, Stdio, Timeouts};
+use exec_protocol::ExecParams;
 use exec_protocol::envelope::Trace;
 use exec_protocol::process::{ResourceLimits, TerminalSize};
-use exec_protocol::{ErrorKind, ExecParams, RpcError};
-
-use crate::handlers::{check_size, rpc_error};
 
 /// The window of a terminal whose size was not given.
 const DEFAULT_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
+
+/// Why a start request makes no command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LaunchError {
+    /// A member that is wrong.
+    #[error(transparent)]
+    Invalid(#[from] InvalidCommand),
+    /// A member that asks for what this server does not have: it is refused, never left out.
+    #[error("{member}: unsupported: {reason}")]
+    Unsupported {
+        /// Its path.
+        member: &'static str,
+        /// What is missing, and what would do.
+        reason: &'static str,
+    },
+}
 
 /// Prepares commands.
 #[derive(Debug)]
@@ -28,22 +41,20 @@ impl Launcher {
         Self { own }
     }
 
-    /// Checks a start request and makes its command.
+    /// Makes the command of a start request. What execve(2) would not take (argv, arg0, cwd) is refused by
+    /// whoever starts it.
     ///
     /// # Errors
     /// The first member that is wrong, or that cannot be honoured.
-    pub(crate) fn prepare(&self, params: ExecParams, trace: Option<&Trace>) -> Result<Command, RpcError> {
+    pub(crate) fn prepare(&self, params: ExecParams, trace: Option<&Trace>) -> Result<Command, LaunchError> {
         refuse_what_is_not_built(&params)?;
-        let argv = argv(params.argv)?;
-        let arg0 = params.arg0.map(|arg0| without_nul("arg0", arg0)).transpose()?;
         let environment = environment::prepare(
             &self.own,
             params.env_policy.as_ref(),
             &params.env,
             params.metadata.as_ref(),
             trace,
-        )
-        .map_err(rpc_error)?;
+        )?;
         let stdio = stdio(params.tty, params.pipe_stdin, params.size)?;
         let timeouts = Timeouts {
             total: at_least_one("timeoutMs", params.timeout_ms)?.map(Duration::from_millis),
@@ -51,8 +62,8 @@ impl Launcher {
             grace: params.grace_ms.map(Duration::from_millis),
         };
         Ok(Command {
-            argv,
-            arg0,
+            argv: params.argv.into_iter().map(Into::into).collect(),
+            arg0: params.arg0.map(Into::into),
             cwd: params.cwd.into_path(),
             environment,
             stdio,
@@ -65,72 +76,42 @@ impl Launcher {
 
 /// A sandbox is applied in full or refused, never left out. `shellSnapshot` is ignored while
 /// `capabilities.shellSnapshotV2` is false; `managedNetwork` without its enforcement asks for nothing.
-fn refuse_what_is_not_built(params: &ExecParams) -> Result<(), RpcError> {
-    let unsupported = |member: &str, message: &str| {
-        Err(ErrorKind::Unsupported {
-            member: member.to_owned(),
-        }
-        .into_error(message))
-    };
-    if params
-        .sandbox
-        .as_ref()
-        .is_some_and(|sandbox| !sandbox.is_disabled())
+fn refuse_what_is_not_built(params: &ExecParams) -> Result<(), LaunchError> {
+    if let Some(sandbox) = &params.sandbox
+        && !sandbox.is_disabled()
     {
-        let message = "unsupported: this server has no sandbox yet; leave `sandbox` out, or say \
-                       `permissions: {type: \"disabled\"}`";
-        return unsupported("sandbox", message);
+        return Err(LaunchError::Unsupported {
+            member: "sandbox",
+            reason: "this server has no sandbox yet; leave `sandbox` out, or say \
+                     `permissions: {type: \"disabled\"}`",
+        });
     }
     if params.enforce_managed_network == Some(true) {
-        return unsupported(
-            "enforceManagedNetwork",
-            "unsupported: this server has no managed network yet",
-        );
+        return Err(LaunchError::Unsupported {
+            member: "enforceManagedNetwork",
+            reason: "this server has no managed network yet",
+        });
     }
     Ok(())
 }
 
-fn argv(argv: Vec<String>) -> Result<Vec<OsString>, RpcError> {
-    if argv.is_empty() {
-        return Err(RpcError::invalid_param(
-            "argv",
-            "empty, at least a program expected",
-        ));
-    }
-    argv.into_iter()
-        .enumerate()
-        .map(|(place, argument)| without_nul(format_args!("argv[{place}]"), argument))
-        .collect()
-}
-
-fn without_nul(member: impl std::fmt::Display, text: String) -> Result<OsString, RpcError> {
-    if text.contains('\0') {
-        return Err(RpcError::invalid_param(
-            member.to_string(),
-            "holds a NUL character",
-        ));
-    }
-    Ok(text.into())
-}
-
-fn stdio(tty: bool, pipe_stdin: bool, size: Option<TerminalSize>) -> Result<Stdio, RpcError> {
+fn stdio(tty: bool, pipe_stdin: bool, size: Option<TerminalSize>) -> Result<Stdio, InvalidCommand> {
     match (tty, size) {
         (true, size) => {
             let size = size.unwrap_or(DEFAULT_SIZE);
-            check_size(size, "size.")?;
-            Ok(Stdio::Terminal { size })
+            match size.member_out_of_range() {
+                Some(member) => Err(invalid(&format!("size.{member}"), TerminalSize::RANGE)),
+                None => Ok(Stdio::Terminal { size }),
+            }
         }
-        (false, Some(_)) => Err(RpcError::invalid_param(
-            "size",
-            "only a terminal has one: give `tty: true`",
-        )),
+        (false, Some(_)) => Err(invalid("size", "only a terminal has one: give `tty: true`")),
         (false, None) => Ok(Stdio::Pipes {
             keep_stdin: pipe_stdin,
         }),
     }
 }
 
-fn limits(limits: Option<ResourceLimits>) -> Result<ResourceLimits, RpcError> {
+fn limits(limits: Option<ResourceLimits>) -> Result<ResourceLimits, InvalidCommand> {
     let limits = limits.unwrap_or_default();
     at_least_one("limits.memoryBytes", limits.memory_bytes)?;
     at_least_one("limits.cpuSeconds", limits.cpu_seconds)?;
@@ -139,13 +120,17 @@ fn limits(limits: Option<ResourceLimits>) -> Result<ResourceLimits, RpcError> {
     Ok(limits)
 }
 
-fn at_least_one(member: &str, value: Option<u64>) -> Result<Option<u64>, RpcError> {
+fn at_least_one(member: &str, value: Option<u64>) -> Result<Option<u64>, InvalidCommand> {
     match value {
-        Some(0) => Err(RpcError::invalid_param(
-            member,
-            "at least 1 expected, or nothing for no limit",
-        )),
+        Some(0) => Err(invalid(member, "at least 1 expected, or nothing for no limit")),
         value => Ok(value),
+    }
+}
+
+fn invalid(member: &str, reason: &str) -> InvalidCommand {
+    InvalidCommand {
+        member: member.to_owned(),
+        reason: reason.to_owned(),
     }
 }
 
@@ -155,31 +140,28 @@ mod tests {
     use exec_protocol::envelope::decode_params_text;
     use serde_json::{Value, json};
 
-    fn prepare(changes: &Value) -> Result<Command, RpcError> {
+    fn prepare(changes: &Value) -> Result<Command, LaunchError> {
         let mut params = json!({
             "processId": "p", "argv": ["true"], "cwd": "file:///", "env": {}, "tty": false
         });
         for (member, value) in changes.as_object().unwrap() {
             params[member] = value.clone();
         }
-        let params = decode_params_text(Some(&params.to_string()))?;
+        let params = decode_params_text(Some(&params.to_string())).unwrap();
         Launcher::new(Environment::new()).prepare(params, None)
     }
 
     fn member_at_fault(changes: &Value) -> String {
-        match prepare(changes).unwrap_err().kind() {
-            Some(ErrorKind::InvalidParam { member, .. }) => member,
-            Some(ErrorKind::Unsupported { member }) => format!("unsupported {member}"),
-            other => panic!("{other:?}"),
+        match prepare(changes).unwrap_err() {
+            LaunchError::Invalid(InvalidCommand { member, .. }) => member,
+            LaunchError::Unsupported { member, .. } => format!("unsupported {member}"),
         }
     }
 
     #[test]
     fn the_member_at_fault_is_named() {
         for (changes, member) in [
-            (json!({"argv": []}), "argv"),
-            (json!({"argv": ["a", "b\0c"]}), "argv[1]"),
-            (json!({"arg0": "\0"}), "arg0"),
+            (json!({"env": {"A=": ""}}), "env.A="),
             (json!({"size": {"rows": 1, "cols": 1}}), "size"),
             (json!({"tty": true, "size": {"rows": 0, "cols": 1}}), "size.rows"),
             (json!({"tty": true, "size": {"rows": 1, "cols": 0}}), "size.cols"),

@@ -9,6 +9,7 @@ use clap::Parser;
 mod cli;
 mod daemon;
 mod dispatch;
+mod facts;
 mod handlers;
 mod launch;
 mod outbox;

@@ -14,7 +14,8 @@ use exec_protocol::limits::Limits;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::dispatch::{Dispatcher, Handshake, OutgoingRequests, Pending};
-use crate::handlers::{Facts, Handlers, register_all};
+use crate::facts::Facts;
+use crate::handlers::{Handlers, register_all};
 use crate::launch::Launcher;
 use crate::outbox::{self, Outbox};
 use crate::transport::hangup::{Parent, other_side_gone};

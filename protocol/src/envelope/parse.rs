@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::nesting::is_too_deep;
 use super::{Trace, find_id};
 use crate::RpcError;
-use crate::error::{INVALID_REQUEST, PARSE_ERROR};
+use crate::error::INVALID_REQUEST;
 use crate::limits::MAX_JSON_DEPTH;
 
 /// What a line holds.
@@ -130,14 +130,14 @@ fn parse_object(text: &str) -> Envelope<'_> {
 fn parse_error<'a>(id: Option<&'a RawValue>, reason: impl fmt::Display) -> Envelope<'a> {
     Envelope::Invalid(Invalid {
         id,
-        error: RpcError::new(PARSE_ERROR, format!("parse error: {reason}")),
+        error: RpcError::parse_error(reason),
     })
 }
 
 fn invalid_request<'a>(id: Option<&'a RawValue>, reason: impl fmt::Display) -> Envelope<'a> {
     Envelope::Invalid(Invalid {
         id,
-        error: RpcError::new(INVALID_REQUEST, format!("invalid request: {reason}")),
+        error: RpcError::invalid_request(reason),
     })
 }
 

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use exec_protocol::envelope::{Envelope, Invalid, Notification, Request, decode_params, find_id};
-use exec_protocol::error::METHOD_NOT_FOUND;
 use exec_protocol::method::{CancelRequest, Initialized, Notification as _};
 use exec_protocol::{ErrorKind, RpcError};
 use jsonrpsee::types::{Id, Params};
@@ -148,7 +147,7 @@ impl Dispatcher {
         let params = Params::new(request.params.map(RawValue::get));
         let MethodCallback::Async(callback) = callback else {
             // The router registers no other.
-            let error = RpcError::new(exec_protocol::error::INTERNAL_ERROR, "not callable");
+            let error = RpcError::internal("not callable");
             return self.refuse(Some(request.id), &destination, &error);
         };
         let connection = ConnectionId::default();
@@ -214,7 +213,7 @@ fn unknown_method(method: &str) -> RpcError {
         true => format!("{shown:?} is a notification: send it without `id`"),
         false => format!("unknown method {shown:?}"),
     };
-    RpcError::new(METHOD_NOT_FOUND, message)
+    RpcError::method_not_found(message)
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ impl Router {
             let state = Arc::clone(&state);
             Box::pin(async move {
                 let Some(call) = extensions.remove::<Call>() else {
-                    return MethodResponse::error(Id::Null, to_object(RpcError::new(-32603, "no call")));
+                    return MethodResponse::error(Id::Null, to_object(RpcError::internal("no call")));
                 };
                 let outcome = match decode_params_text(params.as_str()) {
                     Ok(params) => handler(state, call, params).await,
@@ -167,7 +167,7 @@ pub(crate) fn reply(id: &str, mut response: MethodResponse) -> Reply {
     }
     let json = response.as_json().get().as_bytes();
     let Some(rest) = json.strip_prefix(PLACEHOLDER_HEAD) else {
-        return error_reply(Some(id), &RpcError::new(-32603, "the reply could not be written"));
+        return error_reply(Some(id), &RpcError::internal("the reply could not be written"));
     };
     let head = PLACEHOLDER_HEAD.len() - "null".len();
     let mut line = Vec::with_capacity(json.len() + id.len());

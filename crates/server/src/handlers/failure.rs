@@ -4,16 +4,18 @@ use exec_process::{
     CloseStdinError, InvalidCommand, InvalidSignal, ResizeError, StartError, StartRefused, StartStep,
     WaitError, WriteError,
 };
-use exec_protocol::error::{INTERNAL_ERROR, SpawnSubject};
+use exec_protocol::error::SpawnSubject;
 use exec_protocol::{ErrorKind, PathUri, RpcError};
 use rustix::io::Errno;
 
+use crate::launch::LaunchError;
+
 /// What can go wrong.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(super) enum Failure {
     Refused(StartRefused),
     Start(StartError),
-    Command(InvalidCommand),
+    Launch(LaunchError),
     Write(WriteError),
     CloseStdin(CloseStdinError),
     Resize(ResizeError),
@@ -34,7 +36,7 @@ macro_rules! failures {
 failures! {
     Refused: StartRefused;
     Start: StartError;
-    Command: InvalidCommand;
+    Launch: LaunchError;
     Write: WriteError;
     CloseStdin: CloseStdinError;
     Resize: ResizeError;
@@ -43,11 +45,15 @@ failures! {
 }
 
 /// The error on the wire.
-pub(crate) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
+pub(super) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
     match failure.into() {
         Failure::Refused(refused) => refused_start(refused),
         Failure::Start(error) => failed_start(error),
-        Failure::Command(InvalidCommand { member, reason }) => RpcError::invalid_param(member, reason),
+        Failure::Launch(LaunchError::Invalid(invalid)) => invalid_command(invalid),
+        Failure::Launch(LaunchError::Unsupported { member, reason }) => ErrorKind::Unsupported {
+            member: member.to_owned(),
+        }
+        .into_error(format!("unsupported: {reason}")),
         Failure::Write(WriteError::BacklogFull {
             queued_bytes,
             limit_bytes,
@@ -67,10 +73,14 @@ pub(crate) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
         Failure::Resize(ResizeError::NotTerminal) => {
             ErrorKind::NotTerminal.into_error("not a terminal: start with `tty` to have a window")
         }
-        Failure::Resize(error @ ResizeError::System(_)) => RpcError::new(INTERNAL_ERROR, error.to_string()),
+        Failure::Resize(error @ ResizeError::System(_)) => RpcError::internal(error.to_string()),
         Failure::Signal(error) => RpcError::invalid_param("signal", error.to_string()),
         Failure::Wait(WaitError::Invalid { member, reason }) => RpcError::invalid_param(member, reason),
     }
+}
+
+fn invalid_command(InvalidCommand { member, reason }: InvalidCommand) -> RpcError {
+    RpcError::invalid_param(member, reason)
 }
 
 fn refused_start(refused: StartRefused) -> RpcError {
@@ -83,7 +93,7 @@ fn refused_start(refused: StartRefused) -> RpcError {
             value,
         }
         .into_error(format!("too many processes: {value} at most")),
-        StartRefused::Invalid(invalid) => rpc_error(invalid),
+        StartRefused::Invalid(invalid) => invalid_command(invalid),
         StartRefused::Unenforceable(member) => ErrorKind::Unenforceable {
             member: member.to_owned(),
         }

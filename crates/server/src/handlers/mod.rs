@@ -8,7 +8,4 @@ mod read_line;
 mod serve;
 mod start;
 
-pub(crate) use environment::Facts;
-pub(crate) use failure::rpc_error;
-pub(crate) use process::check_size;
 pub(crate) use serve::{Handlers, register_all};

@@ -110,25 +110,14 @@ pub(super) async fn resize(
         rows: params.rows,
         cols: params.cols,
     };
-    check_size(size, "")?;
+    if let Some(member) = size.member_out_of_range() {
+        return Err(RpcError::invalid_param(member, TerminalSize::RANGE).into());
+    }
     let unknown = || RpcError::unknown_process(&params.process_id);
     let process = handlers.table.get(&params.process_id).ok_or_else(unknown)?;
     let _turn = process.turn().await.map_err(|_| unknown())?;
     process.resize(size).map_err(rpc_error)?;
     Ok(Empty {})
-}
-
-/// Rows and columns are 1 to 65535. `path` goes before the member's name.
-pub(crate) fn check_size(size: TerminalSize, path: &str) -> Result<(), RpcError> {
-    for (member, value) in [("rows", size.rows), ("cols", size.cols)] {
-        if value == 0 {
-            return Err(RpcError::invalid_param(
-                format!("{path}{member}"),
-                "1 to 65535 expected",
-            ));
-        }
-    }
-    Ok(())
 }
 
 pub(super) async fn signal(

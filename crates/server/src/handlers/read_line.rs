@@ -3,24 +3,10 @@
 use std::io::Write;
 
 use exec_process::ReadPage;
-use exec_protocol::exit::ExitCause;
-use serde::Serialize;
+use exec_protocol::process::ReadResponse;
 
-/// The members of a read result that are not chunks.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rest<'a> {
-    next_seq: u64,
-    exited: bool,
-    exit_code: Option<i32>,
-    closed: bool,
-    failure: Option<&'a str>,
-    sandbox_denied: bool,
-    first_seq: Option<u64>,
-    evicted_bytes: u64,
-    cause: Option<ExitCause>,
-    signal: Option<String>,
-}
+/// How a result without chunks begins, up to where they go.
+const HEAD: &[u8] = br#"{"chunks":["#;
 
 /// The whole line of the reply to `id`.
 pub(super) fn write_read_line(id: &str, page: &ReadPage) -> Vec<u8> {
@@ -29,7 +15,8 @@ pub(super) fn write_read_line(id: &str, page: &ReadPage) -> Vec<u8> {
     let mut line = Vec::with_capacity(chunks + id.len() + 320);
     line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     line.extend_from_slice(id.as_bytes());
-    line.extend_from_slice(br#","result":{"chunks":["#);
+    line.extend_from_slice(br#","result":"#);
+    line.extend_from_slice(HEAD);
     for (place, (seq, stream, bytes)) in page.chunks.iter().enumerate() {
         let comma = if place == 0 { "" } else { "," };
         let stream = stream.as_str();
@@ -38,23 +25,23 @@ pub(super) fn write_read_line(id: &str, page: &ReadPage) -> Vec<u8> {
         base64_simd::STANDARD.encode_append(bytes, &mut line);
         line.extend_from_slice(br#""}"#);
     }
-    let rest = Rest {
+    let rest = ReadResponse {
+        chunks: Vec::new(),
         next_seq: page.next_seq,
         exited: page.exit_code.is_some(),
         exit_code: page.exit_code,
         closed: page.closed,
-        failure: page.failure.as_deref(),
+        failure: page.failure.clone(),
         sandbox_denied: false,
         first_seq: page.first_seq,
-        evicted_bytes: page.evicted_bytes,
+        evicted_bytes: Some(page.evicted_bytes),
         cause: page.cause,
         signal: page.signal.map(exec_process::Signal::name),
     };
-    line.extend_from_slice(b"],");
-    // The object without its opening brace: its members follow the chunks.
-    let members = line.len();
+    // Its own head is cut off: the chunks stand there already.
+    let head = line.len();
     let _ = serde_json::to_writer(&mut line, &rest);
-    line.remove(members);
+    line.drain(head..head + HEAD.len());
     line.extend_from_slice(b"}\n");
     line
 }
@@ -64,7 +51,8 @@ mod tests {
     use super::*;
     use bytes::Bytes;
     use exec_protocol::Stream;
-    use exec_protocol::process::{ReadChunk, ReadResponse};
+    use exec_protocol::exit::ExitCause;
+    use exec_protocol::process::ReadChunk;
 
     #[derive(serde::Deserialize)]
     struct Reply {

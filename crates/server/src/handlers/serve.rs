@@ -6,9 +6,9 @@ use exec_process::ProcessTable;
 use exec_protocol::limits::Limits;
 use exec_protocol::method;
 
-use super::environment::Facts;
 use super::{environment, initialize, process, start};
 use crate::dispatch::{Handshake, Pending, Router};
+use crate::facts::Facts;
 use crate::launch::Launcher;
 use crate::outbox::Outbox;
 

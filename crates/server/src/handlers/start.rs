@@ -28,7 +28,10 @@ pub(super) async fn start(
         return Err(limit_reached("maxPendingRequests", max, "too many requests in work").into());
     }
     let start_id = params.start_id.clone();
-    let command = handlers.launcher.prepare(params, call.trace.as_ref())?;
+    let command = handlers
+        .launcher
+        .prepare(params, call.trace.as_ref())
+        .map_err(rpc_error)?;
     let known = handlers.table.get(&id);
     let process = handlers
         .table
