@@ -10,6 +10,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 
+# Tools of the checks that are not part of a Rust toolchain, and their versions.
+TOOLS_DIR := $(TARGET_DIR)/tools
+DENY_VERSION := 0.20.2
+
 # What the tests use besides cargo: command:Debian packages (comma-separated).
 TEST_NEEDS := cc:gcc,libc6-dev
 
@@ -29,8 +33,8 @@ help: ## Show this
 
 .PHONY: run
 run: needs ## Build, and show a real session: every message, readably
-	$(CARGO) build --profile quick -p exec-server
-	$(CARGO) run --profile quick -p exec-client --example session -- $(TARGET_DIR)/quick/exec-server
+	$(CARGO) build --profile quick -p exec-server -p exec-client --bin exec-server --example session
+	$(TARGET_DIR)/quick/examples/session $(TARGET_DIR)/quick/exec-server
 
 .PHONY: test
 test: needs ## Install what the tests need, and run all of them
@@ -48,9 +52,26 @@ build: needs ## Development build
 release: needs ## Release build, stripped: target/release/exec-server
 	$(CARGO) build --release -p exec-server
 
+# Where each file is installed, below $(DESTDIR)$(PREFIX): from:to.
+INSTALLED := \
+  $(TARGET_DIR)/release/exec-server:bin/exec-server \
+  docs/man/exec-server.1:share/man/man1/exec-server.1 \
+  docs/man/exec-server-run.1:share/man/man1/exec-server-run.1 \
+  docs/completions/exec-server.bash:share/bash-completion/completions/exec-server \
+  docs/completions/_exec-server:share/zsh/site-functions/_exec-server \
+  docs/completions/exec-server.fish:share/fish/vendor_completions.d/exec-server.fish
+
 .PHONY: install
-install: release ## Install to $(DESTDIR)$(PREFIX)/bin
-	install -D -m 0755 $(TARGET_DIR)/release/exec-server $(DESTDIR)$(PREFIX)/bin/exec-server
+install: release ## Install the binary, man pages and completions below PREFIX (/usr/local)
+	@for file in $(INSTALLED); do \
+	  mode=0644; [ -x "$${file%%:*}" ] && mode=0755; \
+	  install -D -m $$mode "$${file%%:*}" $(DESTDIR)$(PREFIX)/"$${file#*:}"; \
+	  echo "installed $(DESTDIR)$(PREFIX)/$${file#*:}"; \
+	done
+
+.PHONY: uninstall
+uninstall: ## Remove what `make install` installed
+	rm -f $(foreach file,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(file))))
 
 .PHONY: clean
 clean: ## Remove everything built
@@ -73,14 +94,21 @@ lint: needs ## No clippy warning, all targets and features
 doc: needs ## rustdoc without a warning
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
+# A cargo-deny that is not there is installed below the target directory: nothing outside the clone changes.
 .PHONY: deny
-deny: ## Licences, sources, bans, advisories (needs cargo-deny 0.20)
-	@if ! $(CARGO) deny --version >/dev/null 2>&1; then \
-	  echo "deny: skipped, cargo-deny is not installed (cargo install cargo-deny --locked)"; \
-	elif $(CARGO) deny fetch db >/dev/null 2>&1; then \
+deny: needs ## Licences, sources, bans, advisories; installs cargo-deny below target/ if it is missing
+	@export PATH="$(abspath $(TOOLS_DIR))/bin:$$PATH"; \
+	if ! $(CARGO) deny --version >/dev/null 2>&1; then \
+	  echo "deny: installing cargo-deny $(DENY_VERSION) into $(TOOLS_DIR): some minutes, once"; \
+	  $(CARGO) install cargo-deny --version $(DENY_VERSION) --locked --quiet \
+	    --root $(TOOLS_DIR) --target-dir $(TOOLS_DIR)/build; \
+	  rm -rf $(TOOLS_DIR)/build; \
+	fi; \
+	if reason=$$($(CARGO) deny fetch db 2>&1); then \
 	  $(CARGO) deny check; \
 	else \
-	  echo "deny: advisories skipped, their database cannot be fetched from here"; \
+	  echo "deny: advisories skipped, their database cannot be fetched from here:"; \
+	  tail -n 1 <<<"$$reason"; \
 	  $(CARGO) deny check bans licenses sources; \
 	fi
 
@@ -102,6 +130,10 @@ schema-check: needs ## protocol/schema is what the types say
 .PHONY: schema
 schema: needs ## Write protocol/schema from the types
 	UPDATE_SCHEMA=1 $(CARGO) test -p exec-protocol --features schema --test schema
+
+.PHONY: manual
+manual: needs ## Write docs/man and docs/completions from the command line
+	UPDATE_MANUAL=1 $(CARGO) test -p exec-server --bin exec-server -- manual
 
 .PHONY: bench
 bench: release ## Measure: the table of docs/benchmarks.md (PEER="cmd args", BENCH_ARGS=--quick)

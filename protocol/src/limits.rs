@@ -45,9 +45,11 @@ pub const DEFAULT_READ_BYTES: usize = 1024 * 1024;
 pub const MAX_MATCH_BYTES: usize = 65_536;
 /// One read from a child's pipe or PTY, in bytes: a pipe holds 64 KiB.
 pub const READ_CHUNK_BYTES: usize = 64 * 1024;
-/// Unsent output of one process at which its pipes are no longer read, in bytes.
+/// Unsent output of one process at which its pipes are no longer read, in bytes. What they hold when its leader ends
+/// (64 KiB each, if it has not enlarged them) is read all the same, so that it precedes `process/exited`.
 pub const PROCESS_UNSENT_BYTES: usize = 256 * 1024;
-/// Unsent output of all processes together at which no pipe is read, in bytes.
+/// Unsent output of all processes together at which no pipe is read, in bytes; what is read at a leader's end comes
+/// on top.
 pub const TOTAL_UNSENT_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes of replies queued at which reading stdin stops.
 pub const REPLY_QUEUE_BYTES: usize = 8 * 1024 * 1024;
@@ -59,6 +61,28 @@ pub const MAX_PROCESS_ID_BYTES: usize = 64 * 1024;
 pub const MAX_JSON_DEPTH: usize = 128;
 /// Log lines waiting for a stderr that is not read; more are dropped and counted.
 pub const LOG_QUEUE_LINES: usize = 1024;
+/// How long a warden may take to say that it is ready, in milliseconds: far beyond what a loaded machine needs.
+pub const WARDEN_HELLO_MS: u64 = 10_000;
+/// How long the daemon waits, in milliseconds, for what a lost warden had started to be gone, before it goes on
+/// without it: a process that hangs in the kernel must not stop the session.
+pub const WARDEN_SWEEP_MS: u64 = 1_000;
+/// How often the CPU time of a command with `cpuSeconds` is looked at, in milliseconds: two reads of a file, ten
+/// times a second, for such commands only.
+pub const CPU_POLL_MS: u64 = 100;
+/// SIGXCPU to SIGKILL, in milliseconds of CPU time or of time, whichever is over first: as setrlimit(2) with a
+/// hard limit one second above the soft one.
+pub const CPU_GRACE_MS: u64 = 1_000;
+/// Longest message between daemon and warden, in bytes: execve(2) takes 6 MiB of strings at most, so nothing
+/// longer could ever run.
+pub const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
+/// Memory that the regex of a `process/wait` may take once compiled, in bytes, and its lazily built automaton
+/// too; a larger one is refused.
+pub const REGEX_BYTES: usize = 1024 * 1024;
+/// Emptied cgroups kept for the next command; each holds two descriptors, so an eighth of the descriptor limit at
+/// most.
+pub const POOLED_CGROUPS: usize = 64;
+/// Stacks kept for the next command, 256 KiB of address space each and some pages of memory.
+pub const POOLED_STACKS: usize = 32;
 
 /// The limits a daemon runs with.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use exec_protocol::process::ExecMetadata;
 use exec_protocol::{EnvPolicy, Inherit};
 use wildmatch::WildMatch;
 
-use crate::InvalidCommand;
+use crate::{InvalidCommand, warden};
 
 /// Environment variables, by name.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -100,11 +100,13 @@ fn apply(own: &Environment, policy: &EnvPolicy) -> Result<Environment, InvalidCo
     Ok(environment)
 }
 
-/// Variables that are the daemon's own: its exporters' secrets, and the names of an outer session's call.
+/// Variables that are the daemon's own: its exporters' secrets, its warden's settings, and the names of an outer
+/// session's call.
 fn is_private(name: &OsStr) -> bool {
     let name = name.as_bytes();
     name == THREAD_ID.as_bytes()
         || name == TOOL_CALL_ID.as_bytes()
+        || name == warden::SETTINGS.as_bytes()
         // OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_{TRACES,METRICS,LOGS,PROFILES}_HEADERS.
         || (name.starts_with(b"OTEL_EXPORTER_OTLP_") && name.ends_with(b"HEADERS"))
 }
@@ -180,6 +182,7 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "x"),
             ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "x"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "y"),
+            ("EXEC_SERVER_WARDEN", "1 500 7 1024 4096"),
             ("CODEX_THREAD_ID", "outer"),
             ("CODEX_TOOL_CALL_ID", "outer"),
             ("TRACESTATE", "stale"),

@@ -25,6 +25,18 @@ pub(crate) mod step {
     pub(crate) const ENDED: u32 = 5;
 }
 
+/// Whether a child may execute: decided once, by the child or by the warden, whoever is first.
+pub(crate) mod gate {
+    /// The child has not come to it.
+    pub(crate) const OPEN: u32 = 0;
+    /// The child went through: it is in execve(2), or has been.
+    pub(crate) const PASSED: u32 = 1;
+    /// The warden shut it: the child does not execute.
+    pub(crate) const SHUT: u32 = 2;
+    /// The child went through, and the warden killed it before it was known to execute.
+    pub(crate) const KILLED: u32 = 3;
+}
+
 /// What a child has to do, and what became of it.
 #[repr(C)]
 #[derive(Debug)]
@@ -64,8 +76,8 @@ pub(crate) struct ChildPlan {
     pub(crate) failed_program: AtomicU32,
     /// That program exists.
     pub(crate) failed_exists: AtomicBool,
-    /// Set by the warden: end before exec.
-    pub(crate) cancelled: AtomicBool,
+    /// A value of [`gate`].
+    pub(crate) gate: AtomicU32,
     /// The leader, written by the kernel before it runs.
     pub(crate) leader: AtomicI32,
     /// Set by a keeper before it reaps the leader: from then on its number may name another process.
@@ -75,6 +87,33 @@ pub(crate) struct ChildPlan {
 }
 
 impl ChildPlan {
+    /// The child may execute, and from now on nobody takes that back.
+    fn pass_gate(&self) -> bool {
+        self.gate
+            .compare_exchange(gate::OPEN, gate::PASSED, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+    }
+
+    /// Keeps the child from executing. False: it is in execve(2), or has been.
+    pub(crate) fn shut_gate(&self) -> bool {
+        let before = self
+            .gate
+            .compare_exchange(gate::OPEN, gate::SHUT, Ordering::SeqCst, Ordering::SeqCst);
+        matches!(before, Ok(_) | Err(gate::SHUT))
+    }
+
+    /// Says that the child is about to be killed, wherever it is.
+    pub(crate) fn note_kill(&self) {
+        if !self.shut_gate() {
+            self.gate.store(gate::KILLED, Ordering::SeqCst);
+        }
+    }
+
+    /// The warden has killed it, or kept it from executing: it may be dead and never have executed.
+    pub(crate) fn may_have_died(&self) -> bool {
+        matches!(self.gate.load(Ordering::SeqCst), gate::SHUT | gate::KILLED)
+    }
+
     fn fail(&self, step: u32, errno: i32) {
         self.failed_errno.store(errno, Ordering::SeqCst);
         self.failed_step.store(step, Ordering::SeqCst);
@@ -174,11 +213,11 @@ unsafe fn run(plan: &ChildPlan, arrange: bool) -> ! {
     // SAFETY: the caller's promise is the one asked for.
     match unsafe { set_up(plan, arrange) } {
         Ok(()) => {
-            if plan.cancelled.load(Ordering::SeqCst) {
-                plan.fail(step::ENDED, libc::ECANCELED);
-            } else {
+            if plan.pass_gate() {
                 // SAFETY: the plan's arrays are valid and NULL-terminated (its maker's promise).
                 unsafe { execute(plan) };
+            } else {
+                plan.fail(step::ENDED, libc::ECANCELED);
             }
         }
         Err((step, errno)) => plan.fail(step, errno),

@@ -113,7 +113,7 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
         });
         exit_raw(0);
     }
-    if plan.cancelled.load(Ordering::SeqCst) && died_before_exec(leader as u32) {
+    if plan.may_have_died() && died_before_exec(leader as u32) {
         plan.leader_reaped.store(true, Ordering::SeqCst);
         reap(leader, 0);
         give_up(plan, step::ENDED, libc::ECANCELED);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 use crate::sys::Reaped;
-use crate::sys_child::{ChildPlan, direct_child, step};
+use crate::sys_child::{ChildPlan, direct_child, gate, step};
 use crate::sys_keeper::keeper;
 use crate::sys_raw::{Entry, clone_arguments, clone_with};
 use crate::sys_stack::Stacks;
@@ -117,7 +117,7 @@ impl Memory {
             failed_errno: AtomicI32::new(0),
             failed_program: AtomicU32::new(0),
             failed_exists: AtomicBool::new(false),
-            cancelled: AtomicBool::new(false),
+            gate: AtomicU32::new(gate::OPEN),
             leader: AtomicI32::new(0),
             leader_reaped: AtomicBool::new(false),
             executed: AtomicBool::new(false),
@@ -214,6 +214,11 @@ impl Child {
         self.status.as_fd()
     }
 
+    /// Keeps it from executing. False: it is in execve(2), or has been.
+    pub(crate) fn shut_gate(&self) -> bool {
+        self.memory.as_ref().is_some_and(|memory| memory.plan.shut_gate())
+    }
+
     /// What it has come to. Not pending: its memory is free, the stacks come back (once).
     pub(crate) fn outcome(&mut self) -> (Outcome, Option<Stacks>) {
         let mut byte = [0u8; 1];
@@ -288,10 +293,15 @@ impl Keeper {
             .is_none_or(|memory| memory.plan.leader_reaped.load(Ordering::SeqCst))
     }
 
-    /// Tells the leader not to execute, if it has not.
-    pub(crate) fn cancel(&self) {
+    /// Keeps the leader from executing. False: it is in execve(2), or has been.
+    pub(crate) fn shut_gate(&self) -> bool {
+        self.memory.as_ref().is_some_and(|memory| memory.plan.shut_gate())
+    }
+
+    /// Says that the leader is about to be killed, whether it has executed or not.
+    pub(crate) fn note_kill(&self) {
         if let Some(memory) = &self.memory {
-            memory.plan.cancelled.store(true, Ordering::SeqCst);
+            memory.plan.note_kill();
         }
     }
 

@@ -4,13 +4,13 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr::NonNull;
 
+use exec_protocol::limits::POOLED_STACKS;
+
 /// Usable bytes of one stack. The code that runs there needs a few kilobytes, in a debug build some more;
 /// pages that are not touched cost nothing.
 const STACK_BYTES: usize = 64 * 1024;
 /// Below each stack, never accessible: an overflow faults instead of overwriting a neighbour.
 const GUARD_BYTES: usize = 64 * 1024;
-/// Stacks kept for the next launch.
-const POOLED: usize = 32;
 
 /// Two stacks, each with a guard below: one for a command's child, one for its keeper.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl StackPool {
 
     /// Takes one back.
     pub(crate) fn give_back(&mut self, stacks: Stacks) {
-        if self.0.len() < POOLED {
+        if self.0.len() < POOLED_STACKS {
             self.0.push(stacks);
         }
     }

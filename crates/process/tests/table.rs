@@ -154,8 +154,6 @@ async fn a_control_character_interrupts_too(stage: &Stage) {
 async fn terminate_ends_the_whole_tree(stage: &Stage) {
     let process = stage.start("tree", shell("setsid sleep 1000 & echo up; exec sleep 1000"));
     assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
-    // Its output may be here before the warden has told of its start; one that is starting is killed at once.
-    process.started().await.expect("started");
     assert!(process.terminate(None));
     assert_eq!(
         stage.wait(&process, WaitUntil::TreeEnded).await,
@@ -166,6 +164,20 @@ async fn terminate_ends_the_whole_tree(stage: &Stage) {
         (told.exit_code, told.cause, told.tree),
         (143, ExitCause::Terminated, Tree::Ended)
     );
+}
+
+async fn what_runs_before_its_start_is_told_gets_its_grace(stage: &Stage) {
+    for round in 0..20 {
+        let script = "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.01; done";
+        let process = stage.start(&format!("grace{round}"), shell(script));
+        // Its output may be here before the warden has told of its start.
+        assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
+        process.terminate(Some(LONG));
+        let told = stage.told(&process).await;
+        // The shell may tell of its sleep, too, which the signal has ended.
+        let said_bye = told.output.ends_with(b"bye\n");
+        assert!(said_bye && told.exit_code == 4, "{told:?}");
+    }
 }
 
 async fn a_deadline_kills_what_ignores_it(stage: &Stage) {
@@ -235,6 +247,7 @@ fn main() -> ExitCode {
         an_interrupt_reaches_the_foreground_of_a_terminal(&stage).await;
         a_control_character_interrupts_too(&stage).await;
         terminate_ends_the_whole_tree(&stage).await;
+        what_runs_before_its_start_is_told_gets_its_grace(&stage).await;
         a_deadline_kills_what_ignores_it(&stage).await;
         a_missing_program_is_told(&stage).await;
         a_flood_arrives_whole(&stage).await;

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -7,15 +8,25 @@ use exec_telemetry::logs::LogFormat;
 
 use crate::{daemon, run};
 
+#[cfg(test)]
+mod manual;
+
 /// Runs commands for a coding agent: JSON-RPC on stdin and stdout.
 ///
-/// A frontend starts it and sends one JSON-RPC 2.0 message a line; the first is `initialize`. It starts
-/// processes on pipes or a terminal, streams what they print, feeds them, and ends them with everything they
-/// started. When its input ends, or its client is gone, it ends every process and exits.
+/// A frontend starts it and sends one JSON-RPC 2.0 message a line; the first is the request "initialize". It
+/// starts processes on pipes or a terminal, streams what they print, feeds them, and ends them with everything
+/// they started. When its input ends, or its client is gone, it ends every process and exits.
 ///
-/// To run a single command by hand: exec-server run -- CMD…
+/// To run one command by hand: exec-server run -- COMMAND
 #[derive(Debug, Parser)]
-#[command(name = "exec-server", version, args_conflicts_with_subcommands = true, after_help = ENVIRONMENT)]
+#[command(
+    name = "exec-server",
+    version,
+    override_usage = "exec-server [OPTIONS]\n       exec-server run [OPTIONS] [--] COMMAND [ARGUMENT]...",
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100,
+    after_help = ENVIRONMENT
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     serve: Serve,
@@ -25,8 +36,13 @@ pub(crate) struct Cli {
 
 const ENVIRONMENT: &str = "\
 Environment:
-  RUST_LOG  what is logged on stderr: warn (the default), info, debug, or a filter such as
-            exec_server=debug,exec_process=info";
+  RUST_LOG  What is logged on stderr: error, warn (the default), info, debug, or
+            a filter such as exec_server=debug,exec_process=info";
+
+/// What a person is told who starts the daemon at a terminal, where a client should be.
+const AT_A_TERMINAL: &str = "\
+exec-server: waiting for JSON-RPC messages on stdin, one a line; ^D ends it.
+To run a command: exec-server run -- COMMAND";
 
 /// Options of the daemon.
 #[derive(Debug, clap::Args)]
@@ -39,12 +55,16 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub(crate) log_format: Format,
 
-    /// Whether commands get a cgroup of their own where one is writable; without, their descendants are
-    /// tracked by a subreaper
+    /// Whether a command gets a cgroup of its own
+    ///
+    /// It is how descendants of a command are tracked, where a cgroup v2 is writable. Without one, a subreaper
+    /// tracks them.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Cgroup::Auto)]
     pub(crate) cgroup: Cgroup,
 
-    /// Live on when the process that started the daemon ends, as long as stdin is open
+    /// Live on when the process that started the daemon ends
+    ///
+    /// The end of stdin still ends it.
     #[arg(long)]
     pub(crate) no_watch_parent: bool,
 }
@@ -85,7 +105,14 @@ pub(crate) enum Cgroup {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a command through a daemon, as a person would
+    /// Run one command, through a daemon of its own
+    ///
+    /// The command's output, input, signals, terminal and exit code are passed through. Whatever it leaves
+    /// running is ended when it exits.
+    #[command(
+        override_usage = "exec-server run [OPTIONS] [--] COMMAND [ARGUMENT]...",
+        after_help = run::EXIT_STATUS
+    )]
     Run(run::Args),
     /// The helper process that starts commands; the daemon starts it itself
     #[command(hide = true)]
@@ -98,6 +125,10 @@ impl Cli {
         match self.command {
             None => {
                 let Listen::Stdio = self.serve.listen;
+                if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+                    // A terminal that is gone cannot be told.
+                    let _ = writeln!(std::io::stderr(), "{AT_A_TERMINAL}");
+                }
                 daemon::run(&self.serve)
             }
             Some(Command::Run(args)) => run::main(args),

@@ -1,7 +1,8 @@
 //! The daemon, from its options to its exit code.
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,6 +20,9 @@ use crate::transport::stdout::Output;
 /// How long the last log lines may take to reach stderr.
 const LOG_FLUSH: Duration = Duration::from_millis(100);
 
+/// Descriptors that the event loop opens at its start, and some to spare.
+const EVENT_LOOP_DESCRIPTORS: usize = 8;
+
 /// Why the daemon could not serve.
 #[derive(Debug, thiserror::Error)]
 enum DaemonError {
@@ -26,6 +30,8 @@ enum DaemonError {
     Logs(#[from] logs::SetUpError),
     #[error("failed to start the helper process: {0}")]
     Warden(#[source] std::io::Error),
+    #[error("failed to reach the helper process: {0}")]
+    Attach(#[source] std::io::Error),
     #[error("failed to set up the event loop: {0}")]
     Runtime(#[source] std::io::Error),
     #[error("failed to use stdin: {0}")]
@@ -63,6 +69,7 @@ fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
         .and_then(|cwd| PathUri::from_path(&cwd));
     let facts = Facts::gather(&environment, cwd.unwrap_or_else(PathUri::root));
 
+    room_for_event_loop().map_err(DaemonError::Runtime)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -71,11 +78,9 @@ fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
         let input = Input::new(std::io::stdin().as_fd()).map_err(DaemonError::Stdin)?;
         let output = Output::new(std::io::stdout().as_fd()).map_err(DaemonError::Stdout)?;
         let watch_parent = !options.no_watch_parent;
-        Ok::<_, DaemonError>(
-            Session::start(warden, &limits, facts, environment, output)
-                .run(input, watch_parent)
-                .await,
-        )
+        let session = Session::start(warden, &limits, facts, environment, output);
+        let session = session.map_err(DaemonError::Attach)?;
+        Ok::<_, DaemonError>(session.run(input, watch_parent).await)
     })?;
     logs.flush(LOG_FLUSH);
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
@@ -84,4 +89,13 @@ fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
         Ended::Orderly => ExitCode::SUCCESS,
         Ended::Hurried(signal) => ExitCode::from(128 + signal),
     })
+}
+
+/// Tokio panics where it cannot open the descriptors of its signal driver: finds out before.
+fn room_for_event_loop() -> io::Result<()> {
+    let stdin = io::stdin();
+    let held: io::Result<Vec<OwnedFd>> = (0..EVENT_LOOP_DESCRIPTORS)
+        .map(|_| stdin.as_fd().try_clone_to_owned())
+        .collect();
+    held.map(drop)
 }

@@ -1,5 +1,6 @@
 //! One session: everything wired together, and how it ends.
 
+use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -56,16 +57,19 @@ pub(crate) struct Session {
 
 impl Session {
     /// Wires it together. Must be called inside the runtime.
+    ///
+    /// # Errors
+    /// The warden cannot be reached: it has died, or no descriptor is left.
     pub(crate) fn start(
         warden: FirstWarden,
         limits: &Limits,
         facts: Facts,
         environment: Environment,
         output: Output,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let outbox = Outbox::new(limits);
         let subscriber = Arc::clone(&outbox);
-        let table = ProcessTable::new(warden, limits.clone(), subscriber);
+        let table = ProcessTable::attach(warden, limits.clone(), subscriber)?;
         let handshake = Arc::new(Handshake::new());
         let pending = Arc::new(Pending::new(limits.max_pending_requests));
         let handlers = Arc::new(Handlers {
@@ -89,13 +93,13 @@ impl Session {
             ignored: AtomicU64::new(0),
         });
         tokio::spawn(outbox::write_to(Arc::clone(&outbox), output));
-        Self {
+        Ok(Self {
             dispatcher,
             table,
             outbox,
             flush: limits.session_end_flush,
             max_line_bytes: limits.max_line_bytes,
-        }
+        })
     }
 
     /// Serves until the input ends, a signal comes or the client is gone; then ends everything.

@@ -25,7 +25,7 @@ fn kinds_of(method: &str) -> &'static [&'static str] {
             "terminatedWhileStarting",
             "wardenLost",
         ],
-        "process/write" => &["stdinNotPiped", "stdinBacklogFull"],
+        "process/write" => &["stdinBacklogFull"],
         "process/closeStdin" => &["stdinIsTerminal", "stdinNotPiped"],
         "process/resize" => &["unknownProcess", "notTerminal"],
         "process/wait" => &["unknownProcess", "notInBatch"],

@@ -70,7 +70,8 @@ pub(super) struct Inner {
     pub(super) closed_said: Option<Tree>,
     /// The end of the tree is still to be told.
     pub(super) owes_tree_ended: bool,
-    pub(super) open_streams: Vec<Stream>,
+    /// Output streams that are not at their end.
+    pub(super) open_streams: Vec<(Stream, Polled)>,
     pub(super) terminal: Option<Polled>,
     /// Ours, until the leader has ended.
     pub(super) slave: Option<OwnedFd>,
@@ -154,7 +155,7 @@ impl NewProcess {
                 announced: false,
                 closed_said: None,
                 owes_tree_ended: false,
-                open_streams: outputs.iter().map(|(stream, _)| *stream).collect(),
+                open_streams: outputs.clone(),
                 terminal: terminal
                     .then(|| outputs.first().map(|(_, master)| Arc::clone(master)))
                     .flatten(),
@@ -344,7 +345,7 @@ impl Inner {
     /// Whether a stream may still bring something; `None`: any.
     pub(super) fn is_open(&self, stream: Option<Stream>) -> bool {
         match stream {
-            Some(stream) => self.open_streams.contains(&stream),
+            Some(stream) => self.open_streams.iter().any(|(open, _)| *open == stream),
             None => !self.open_streams.is_empty(),
         }
     }

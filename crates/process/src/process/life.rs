@@ -80,6 +80,7 @@ impl Process {
 
     /// Its leader ended.
     pub(crate) fn on_exited(self: &Arc<Self>, exit: &Exit) {
+        self.read_what_is_left();
         let done = self.update(|inner| {
             inner.state.exit(exit)?;
             inner.slave = None;
@@ -107,6 +108,7 @@ impl Process {
             self.fail(|_| StartError::WardenLost);
             return;
         }
+        self.read_what_is_left();
         self.update(|inner| {
             if inner.tree == Tree::Running {
                 inner.tree = Tree::Unknown;
@@ -123,7 +125,7 @@ impl Process {
     /// A stream is at its end.
     pub(super) fn on_end_of_stream(self: &Arc<Self>, stream: Stream, failure: Option<String>) {
         self.update(|inner| {
-            inner.open_streams.retain(|open| *open != stream);
+            inner.open_streams.retain(|(open, _)| *open != stream);
             if failure.is_some() {
                 inner.failure = failure;
             }

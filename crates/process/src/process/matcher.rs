@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use exec_protocol::Stream;
+use exec_protocol::limits::REGEX_BYTES;
 use exec_protocol::process::OutputMatch;
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
@@ -11,16 +12,17 @@ use super::WaitError;
 /// Bytes kept before a window that has slid, so that `^` and `\b` see what stood there: one character.
 const CONTEXT_BYTES: usize = 4;
 
-/// Memory a compiled expression may take, and its lazily built automaton too, bytes.
-const REGEX_BYTES: usize = 1024 * 1024;
-
 /// What to find.
 #[derive(Debug, Clone)]
 pub(crate) enum Pattern {
     /// These bytes.
     Literal(Box<Finder<'static>>),
     /// What a regular expression matches.
-    Regex(Regex),
+    Regex {
+        regex: Regex,
+        /// No match is longer, bytes.
+        longest: usize,
+    },
 }
 
 impl Pattern {
@@ -41,11 +43,23 @@ impl Pattern {
                 .size_limit(REGEX_BYTES)
                 .dfa_size_limit(REGEX_BYTES)
                 .build()
-                .map(Self::Regex)
+                .map(|built| Self::Regex {
+                    regex: built,
+                    longest: longest_match(regex)
+                        .map_or(max_match_bytes, |longest| longest.min(max_match_bytes)),
+                })
                 .map_err(|error| invalid("until.regex", &error.to_string())),
             _ => Err(invalid("until", "give exactly one of `literal` and `regex`")),
         }
     }
+}
+
+/// How long a match of an expression may be, if there is a bound: then less of what has come needs to be looked at
+/// again with each chunk. What stands around a match (`\b`) may take a character more to tell.
+fn longest_match(regex: &str) -> Option<usize> {
+    let mut parser = regex_syntax::ParserBuilder::new().utf8(false).build();
+    let bound = parser.parse(regex).ok()?.properties().maximum_len()?;
+    bound.checked_add(CONTEXT_BYTES)
 }
 
 fn invalid(member: &'static str, reason: &str) -> WaitError {
@@ -121,8 +135,9 @@ impl Matcher {
         let (context, searched) = bytes.split_at(skip);
         let found = match &self.pattern {
             Pattern::Literal(finder) => window.find_literal(finder, offset + skip as u64, searched),
-            Pattern::Regex(regex) => {
-                window.find_regex(regex, offset, context, searched, self.max_match_bytes)
+            Pattern::Regex { regex, longest } => {
+                let steps = self.max_match_bytes;
+                window.find_regex(regex, *longest, offset, context, searched, steps)
             }
         };
         self.found = found.map(|(offset, length)| OutputMatch {
@@ -164,14 +179,15 @@ impl Window {
         None
     }
 
-    /// Keeps as much as the longest match may have.
+    /// Keeps as much as the longest match may have; takes `bytes` in steps of a fixed length.
     fn find_regex(
         &mut self,
         regex: &Regex,
+        longest: usize,
         offset: u64,
         context: &[u8],
         bytes: &[u8],
-        max_match_bytes: usize,
+        step_bytes: usize,
     ) -> Option<(u64, usize)> {
         if self.bytes.is_empty() {
             self.base = offset;
@@ -190,13 +206,13 @@ impl Window {
         let mut rest = bytes;
         // In steps, so that what is found does not hang on how large the chunks were.
         while !rest.is_empty() {
-            let (step, after) = rest.split_at(rest.len().min(max_match_bytes));
+            let (step, after) = rest.split_at(rest.len().min(step_bytes));
             rest = after;
             self.bytes.extend_from_slice(step);
             if let Some(found) = regex.find_at(&self.bytes, self.begin) {
                 return Some((self.base + found.start() as u64, found.len()));
             }
-            self.slide(self.bytes.len().saturating_sub(max_match_bytes));
+            self.slide(self.bytes.len().saturating_sub(longest));
         }
         None
     }
@@ -205,6 +221,10 @@ impl Window {
     fn slide(&mut self, begin: usize) {
         self.begin = self.begin.max(begin);
         let surplus = self.begin.saturating_sub(CONTEXT_BYTES);
+        // Only once it is as much as what is kept: what is moved is then paid for by what has come.
+        if surplus < self.bytes.len() - surplus {
+            return;
+        }
         self.bytes.drain(..surplus);
         self.base += surplus as u64;
         self.begin -= surplus;
@@ -264,15 +284,15 @@ mod tests {
 
         #[test]
         fn a_regex_is_found_as_in_what_has_come(
-            text in "[ab\n ]{0,80}",
+            text in "[abé\n ]{0,80}",
             pattern in prop::sample::select(vec![
-                "ab", "a+b", "^b", "(?m)^b", "\\bab\\b", "b$", "a{3}", "(?m)a$", "^a", "\\Ba", "b\\b", "a b",
+                "ab", "a+b", "^b", "(?m)^b", "\\bab\\b", "b$", "a{3}", "(?m)a$", "^a", "\\Ba", "b\\b", "a b", "a\\B", "(a|bb)+ ", "é?\\b ", "",
             ]),
             cuts in prop::collection::vec(any::<usize>(), 0..12),
             from in 0..20u64,
         ) {
             let pattern = regex(pattern);
-            let Pattern::Regex(model) = &pattern else { unreachable!() };
+            let Pattern::Regex { regex: model, .. } = &pattern else { unreachable!() };
             let got = feed(&pattern, from, text.as_bytes(), &cuts);
             // The model: after each step the whole of what has come is searched.
             let mut ends: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).chain([text.len()]).collect();
@@ -345,5 +365,27 @@ mod tests {
             };
             assert_eq!(member, want);
         }
+    }
+
+    #[test]
+    fn a_bounded_expression_keeps_no_more_than_its_match() {
+        for (text, want) in [
+            ("never[0-9]{3}", Some(8 + CONTEXT_BYTES)),
+            ("(?i)é", Some(2 + CONTEXT_BYTES)),
+            (r"(?-u)\xff\b", Some(1 + CONTEXT_BYTES)),
+            ("a+", None),
+        ] {
+            assert_eq!(longest_match(text), want, "{text}");
+        }
+        let pattern = Pattern::new(None, Some("never[0-9]{3}"), 65_536).expect("valid");
+        let mut matcher = Matcher::new(pattern, None, 0, 65_536);
+        let chunk = Bytes::from_static(b"neve");
+        for index in 0..100_000 {
+            assert!(!matcher.feed(Stream::Stdout, index * 4, &chunk));
+        }
+        assert!(
+            matcher.windows[0].1.bytes.len() < 64,
+            "what is looked at with each chunk"
+        );
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use exec_protocol::limits::{Limits, READ_CHUNK_BYTES};
 use rustix::fs::{OFlags, fcntl_setfl};
 
-use super::stage::{Child, Stage, command, exit, output, settle, terminal};
-use crate::Notification;
+use super::stage::{Child, Stage, command, exit, exit_leaving, output, settle, terminal};
+use crate::{Notification, Process};
 
 /// Writes a pattern until the pipe is full and stays full; gives what was written.
 async fn flood(child: &mut Child, seed: usize) -> Vec<u8> {
@@ -190,4 +190,88 @@ async fn a_leader_may_close_its_terminal_and_open_it_again() {
     assert_eq!(output(&[stage.next(&process).await]), b"back");
     stage.exit(child, exit(0));
     assert_eq!(stage.rest(&process).await.len(), 2);
+}
+
+/// What is told up to the leader's end: the output, and the number of `exited`.
+async fn until_exited(stage: &Stage, process: &Process) -> (Vec<u8>, u64) {
+    let mut told = Vec::new();
+    loop {
+        let notification = stage.next(process).await;
+        if let Notification::Exited { seq, .. } = notification {
+            return (output(&told), seq);
+        }
+        told.push(notification);
+    }
+}
+
+#[tokio::test]
+async fn what_was_printed_before_the_exit_is_numbered_before_it() {
+    let stage = Stage::new(Limits::default());
+    let (process, mut child) = stage.run("p", command());
+    // A background child has them too, and they do not end.
+    let mut holder = child.stdout.as_ref().expect("pipes").try_clone().expect("open");
+    let _error_holder = child.stderr.as_ref().expect("pipes").try_clone().expect("open");
+    let text: Vec<u8> = (0..50_000u32).map(|i| (i % 251) as u8).collect();
+    for stream in [&mut child.stdout, &mut child.stderr] {
+        stream.as_mut().expect("pipes").write_all(&text).expect("room");
+    }
+    // Nothing has been read yet.
+    stage.exit(child, exit_leaving(0));
+    holder.write_all(b"later").expect("room");
+    let (printed, seq) = until_exited(&stage, &process).await;
+    assert!(
+        printed == [&text[..], &text[..]].concat(),
+        "{} bytes",
+        printed.len()
+    );
+    let Notification::Output { seq: next, bytes, .. } = stage.next(&process).await else {
+        panic!("what came later");
+    };
+    assert_eq!((next, bytes.as_ref()), (seq + 1, &b"later"[..]));
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_delays_no_exit() {
+    let stage = Stage::new(limits());
+    let (process, mut child) = stage.run("p", command());
+    let holder = child.stdout.as_ref().expect("pipes").try_clone().expect("open");
+    let written = flood(&mut child, 0).await;
+    stage.exit(child, exit_leaving(0));
+    let info = process.info();
+    assert_eq!(info.exit_code, Some(0));
+    assert_eq!(
+        info.output_bytes,
+        written.len() as u64,
+        "what the pipe held is read"
+    );
+    let (printed, _) = until_exited(&stage, &process).await;
+    assert!(printed == written, "{} of {} bytes", printed.len(), written.len());
+    drop(holder);
+    assert!(stage.rest(&process).await.len() == 1, "closed");
+}
+
+#[tokio::test]
+async fn what_a_terminal_holds_at_the_exit_is_numbered_before_it() {
+    let stage = Stage::new(Limits::default());
+    let (process, mut child) = stage.run("p", terminal());
+    let holder = child
+        .stdin
+        .as_ref()
+        .expect("the slave")
+        .try_clone()
+        .expect("open");
+    fcntl_setfl(holder.as_fd(), OFlags::NONBLOCK).expect("a terminal");
+    let slave = child.stdin.as_mut().expect("the slave");
+    let mut written = 0;
+    // More than one buffer of the kernel's: as much as it takes.
+    while let Ok(count) = slave.write(&[b'x'; 1000]) {
+        written += count;
+    }
+    assert!(written > 4096, "{written}");
+    stage.exit(child, exit_leaving(0));
+    let (printed, _) = until_exited(&stage, &process).await;
+    assert_eq!(printed.len(), written);
+    assert!(printed.iter().all(|byte| *byte == b'x'));
+    drop(holder);
+    assert!(stage.rest(&process).await.len() == 1, "closed");
 }

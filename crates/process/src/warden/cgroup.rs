@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use exec_protocol::limits::POOLED_CGROUPS;
 use exec_protocol::process::{Enforcement, Enforces, ResourceLimits};
 use rustix::fs::{Mode, OFlags};
 
@@ -14,14 +15,12 @@ use super::tree;
 
 /// What the directory of a daemon's cgroups is called, before its pid.
 const PREFIX: &str = "exec-server-";
-/// Emptied cgroups kept for the next command.
-const POOLED: usize = 64;
 
 /// How many may be kept: each holds two descriptors, and starts need some too.
 fn pooled() -> usize {
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let share = descriptors.and_then(|count| usize::try_from(count / 8).ok());
-    share.map_or(POOLED, |share| share.min(POOLED))
+    share.map_or(POOLED_CGROUPS, |share| share.min(POOLED_CGROUPS))
 }
 
 /// The cgroup v2 directory this process is in, by `/proc/self/mountinfo` and `/proc/self/cgroup`.

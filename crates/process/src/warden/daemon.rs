@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
+use exec_protocol::limits::WARDEN_HELLO_MS;
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::unix::AsyncFd;
@@ -21,8 +22,6 @@ use super::takeover;
 use super::wire::{FrameReader, Outbox};
 use crate::sys;
 
-/// How long the first warden may take to say hello: far beyond what a loaded machine needs.
-const HELLO_BOUND: Duration = Duration::from_secs(10);
 /// Between two looks whether a warden whose socket ended has died, and between attempts to start another.
 const RETRY: Duration = Duration::from_millis(2);
 
@@ -93,7 +92,8 @@ impl Link {
     }
 
     fn await_hello(&self, socket: &OwnedFd, reader: &mut FrameReader) -> io::Result<()> {
-        let bound = Timespec::try_from(HELLO_BOUND).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let bound = Timespec::try_from(Duration::from_millis(WARDEN_HELLO_MS))
+            .map_err(|_| io::ErrorKind::InvalidInput)?;
         loop {
             let mut readable = PollFd::new(socket, PollFlags::IN);
             match poll(std::slice::from_mut(&mut readable), Some(&bound)) {

@@ -14,7 +14,7 @@ pub(super) struct Job {
     pub(super) stage: Stage,
     pub(super) track: Track,
     pub(super) ladder: Ladder,
-    /// Told to end before it was known to execute.
+    /// Killed before it was known to execute.
     pub(super) cancelled: bool,
     /// Signals that came before it executed.
     pub(super) held_signals: Vec<i32>,
@@ -56,6 +56,8 @@ pub(super) enum Track {
 pub(super) enum Ladder {
     /// Not begun.
     Idle,
+    /// To be signalled as soon as it is known to execute, which it is about to; SIGKILL comes then.
+    Held { signal: i32, kill_at: Instant },
     /// Signalled; SIGKILL comes then.
     Term { kill_at: Instant },
     /// SIGKILL, again and again until nothing is left.
@@ -109,7 +111,15 @@ impl Job {
         }
     }
 
-    /// Ends a child before it executes.
+    /// Keeps a child from executing. False: it is in execve(2), or has been.
+    pub(super) fn shut_gate(&self) -> bool {
+        match &self.track {
+            Track::Cgroup { child, .. } => child.as_ref().is_some_and(Child::shut_gate),
+            Track::Keeper { keeper, .. } => keeper.shut_gate(),
+        }
+    }
+
+    /// Kills a child that is not known to execute.
     pub(super) fn cancel(&mut self) {
         self.cancelled = true;
         match &self.track {
@@ -118,8 +128,8 @@ impl Job {
                 let _ = sys::kill(*leader, libc::SIGKILL);
             }
             Track::Keeper { keeper, .. } => {
-                keeper.cancel();
-                // It looks at the flag last thing before exec; if it is past that, it has a number.
+                keeper.note_kill();
+                // Without a number it has not come to the gate, which is shut.
                 if let Some(leader) = keeper.leader()
                     && let Ok(pidfd) = sys::pidfd(leader)
                     && !keeper.leader_reaped()

@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use exec_protocol::limits::{CPU_GRACE_MS, CPU_POLL_MS};
+
 use super::job::{Ladder, Stage, Track};
 use super::main_loop::{Main, Timer};
-use super::start::CPU_POLL;
 
 /// First and longest time between two rounds of SIGKILL: a killed process needs a moment to die.
 const FIRST_ROUND: Duration = Duration::from_millis(2);
 const LONGEST_ROUND: Duration = Duration::from_millis(100);
-/// From SIGXCPU to SIGKILL, of CPU time or of time, whichever is over first.
-const CPU_GRACE: Duration = Duration::from_secs(1);
 
 impl Main {
     pub(super) fn signal(&mut self, id: u64, signal: i32) {
@@ -25,10 +24,22 @@ impl Main {
 
     pub(super) fn end(&mut self, id: u64, signal: i32, grace: Duration) {
         let now = Instant::now();
+        // It may have executed without anybody having looked.
+        self.child_left(id);
         let Some(job) = self.jobs.get_mut(&id) else { return };
+        let kill_at = now.checked_add(grace).unwrap_or(now);
         match (job.stage, job.ladder) {
             (Stage::Done, _) | (_, Ladder::Killing { .. }) => {}
-            (Stage::Starting, _) => job.cancel(),
+            (Stage::Starting, _) if grace.is_zero() || job.shut_gate() => job.cancel(),
+            (Stage::Starting, Ladder::Held { kill_at: earlier, .. }) if earlier <= kill_at => {}
+            (Stage::Starting, ladder) => {
+                let signal = match ladder {
+                    Ladder::Held { signal, .. } => signal,
+                    _ => signal,
+                };
+                job.ladder = Ladder::Held { signal, kill_at };
+                self.timers.insert((kill_at, id, Timer::Ladder));
+            }
             (_, ladder) if grace.is_zero() => {
                 // A caller's own signal is still seen by who is fast enough.
                 if ladder == Ladder::Idle && signal != libc::SIGTERM {
@@ -37,7 +48,6 @@ impl Main {
                 self.begin_killing(id);
             }
             (_, ladder) => {
-                let kill_at = now.checked_add(grace).unwrap_or(now);
                 if let Ladder::Term { kill_at: earlier } = ladder
                     && earlier <= kill_at
                 {
@@ -63,14 +73,34 @@ impl Main {
         }
     }
 
+    /// It executes: what it was told to end by meanwhile reaches it now.
+    pub(super) fn begin_held_ending(&mut self, id: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if job.cancelled {
+            return self.begin_killing(id);
+        }
+        if let Ladder::Held { signal, kill_at } = job.ladder {
+            job.signal(signal);
+            job.signal(libc::SIGCONT);
+            // Its timer is set.
+            job.ladder = Ladder::Term { kill_at };
+        }
+    }
+
     /// The ladder's next rung is due.
     pub(super) fn climb(&mut self, id: u64, now: Instant) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
+        if let (Stage::Starting, Ladder::Held { kill_at, .. }) = (job.stage, job.ladder)
+            && kill_at <= now
+        {
+            // It hangs in execve(2): a file system that does not answer.
+            job.cancel();
+        }
         if !matches!(job.stage, Stage::Running | Stage::Exited) {
             return;
         }
         match job.ladder {
-            Ladder::Idle => {}
+            Ladder::Idle | Ladder::Held { .. } => {}
             Ladder::Term { kill_at } if kill_at > now => {}
             Ladder::Term { .. } => self.begin_killing(id),
             Ladder::Killing { rounds } => {
@@ -91,6 +121,7 @@ impl Main {
             return;
         };
         let used = cgroup.cpu_time().unwrap_or_default();
+        let grace = Duration::from_millis(CPU_GRACE_MS);
         let kill = match cpu.warned {
             None if used >= cpu.limit => {
                 cpu.warned = Some(now);
@@ -98,12 +129,13 @@ impl Main {
                 false
             }
             None => false,
-            Some(warned) => used >= cpu.limit + CPU_GRACE || now >= warned + CPU_GRACE,
+            Some(warned) => used >= cpu.limit + grace || now >= warned + grace,
         };
         if kill && matches!(job.stage, Stage::Running | Stage::Exited) {
             self.begin_killing(id);
         } else if job.stage != Stage::Done {
-            self.timers.insert((now + CPU_POLL, id, Timer::Cpu));
+            self.timers
+                .insert((now + Duration::from_millis(CPU_POLL_MS), id, Timer::Cpu));
         }
     }
 }

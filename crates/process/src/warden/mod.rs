@@ -23,3 +23,5 @@ pub use link::{
     Exit, FailedStep, FirstWarden, Launch, LaunchFailure, LaunchId, Warden, WardenConfig, WardenEvents,
     run_replacement,
 };
+
+pub(crate) use takeover::SETTINGS;

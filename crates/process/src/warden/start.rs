@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
+use exec_protocol::limits::CPU_POLL_MS;
+
 use super::cgroup::died_before_exec;
 use super::clock::monotonic;
 use super::job::{CpuLimit, Job, Ladder, Stage, Track};
@@ -13,9 +15,6 @@ use super::message::{Order, Report};
 use super::tracker::Tracker;
 use crate::sys_child::step;
 use crate::sys_spawn::{Child, Failure, Keeper, Outcome, Setup};
-
-/// How often the CPU time of a limited command is looked at.
-pub(super) const CPU_POLL: Duration = Duration::from_millis(100);
 
 fn failure(step: FailedStep, error: &io::Error) -> LaunchFailure {
     LaunchFailure {
@@ -68,7 +67,11 @@ impl Main {
                 };
                 self.jobs.insert(id, job);
                 if cpu.is_some() {
-                    self.timers.insert((Instant::now() + CPU_POLL, id, Timer::Cpu));
+                    self.timers.insert((
+                        Instant::now() + Duration::from_millis(CPU_POLL_MS),
+                        id,
+                        Timer::Cpu,
+                    ));
                 }
             }
             Err(failure) => self.report(Report::Failed { id, failure }),
@@ -203,7 +206,6 @@ impl Main {
     pub(super) fn executes(&mut self, id: u64, pid: i32, at: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         job.stage = Stage::Running;
-        let cancelled = job.cancelled;
         let held = std::mem::take(&mut job.held_signals);
         if let Track::Keeper { keeper, leader } = &mut job.track {
             *leader = pid;
@@ -213,8 +215,6 @@ impl Main {
             job.signal(signal);
         }
         self.report(Report::Started { id, pid, at });
-        if cancelled {
-            self.begin_killing(id);
-        }
+        self.begin_held_ending(id);
     }
 }

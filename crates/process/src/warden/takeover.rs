@@ -6,17 +6,15 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use exec_protocol::limits::WARDEN_SWEEP_MS;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::main_loop::Settings;
 use super::{cgroup, tracker, tree};
 use crate::sys;
 
-/// How a replacement is told its settings.
-const SETTINGS: &str = "EXEC_SERVER_WARDEN";
-/// How long the daemon waits for killed processes to be gone before it goes on without them: one that hangs
-/// in the kernel must not stop the session.
-const SWEEP_BOUND: Duration = Duration::from_secs(1);
+/// The variable that tells a replacement its settings. No command is given it.
+pub(crate) const SETTINGS: &str = "EXEC_SERVER_WARDEN";
 /// Between two rounds of it.
 const SWEEP_ROUND: Duration = Duration::from_millis(2);
 
@@ -44,8 +42,8 @@ pub(super) async fn sweep(settings: &Settings) {
         }
     };
     remove_cgroups();
-    let began = Instant::now();
-    while kill_children() > 0 && began.elapsed() < SWEEP_BOUND {
+    let (began, bound) = (Instant::now(), Duration::from_millis(WARDEN_SWEEP_MS));
+    while kill_children() > 0 && began.elapsed() < bound {
         tokio::time::sleep(SWEEP_ROUND).await;
     }
     remove_cgroups();

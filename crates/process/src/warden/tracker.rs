@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use exec_protocol::process::ResourceLimits;
 use rustix::fs::inotify;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, WaitOptions};
 
 use super::cgroup::{self, CgroupRoot};
 use super::main_loop::Settings;
-use crate::sys;
 use crate::sys_spawn::{Child, Setup, Strings};
 use crate::sys_stack::StackPool;
 
@@ -103,15 +103,11 @@ fn probe(root: &mut CgroupRoot, settings: &Settings, stacks: &mut StackPool) -> 
     let started = Child::start(strings, &setup, stacks.take()?, Some(cgroup.directory()));
     match started {
         Ok((mut child, pid)) => {
-            // It waits for nothing but the root directory; so may the start of the warden.
-            let flags = rustix::event::PollFlags::IN;
-            let mut status = [rustix::event::PollFd::from_borrowed_fd(child.status(), flags)];
-            let _ = rustix::event::poll(&mut status, None);
+            // It waits for nothing but the root directory; so may the start of the warden. In one sleep: on a
+            // busy machine each turn given away costs milliseconds.
+            let _ = rustix::process::waitpid(Pid::from_raw(pid), WaitOptions::empty());
             if let (_, Some(free)) = child.outcome() {
                 stacks.give_back(free);
-            }
-            while sys::reap(pid).is_none() {
-                std::thread::yield_now();
             }
             root.give_back(cgroup);
             Ok(())

@@ -6,6 +6,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use exec_protocol::limits::MAX_FRAME_BYTES;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -13,8 +14,6 @@ use rustix::net::{
 
 /// Bytes before a frame's body.
 const HEADER: usize = 6;
-/// Longest frame. execve(2) takes 6 MiB of strings at most, so nothing longer could ever run.
-pub(super) const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
 /// Most descriptors of a frame.
 const MAX_DESCRIPTORS: usize = 8;
 /// One receive, bytes.

@@ -1,12 +1,13 @@
 //! Whatever a command does, its tree ends.
 
+use std::io::BufReader;
 use std::time::{Duration, Instant};
 
 use exec_process::Signal;
 use exec_process::warden::FailedStep;
 
 use crate::Test;
-use crate::fixture::{Event, Fixture, eventually, line, state};
+use crate::fixture::{Event, Fixture, eventually, line, null, state};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_polite_program_ends_itself", a_polite_program_ends_itself),
@@ -26,6 +27,10 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "an_end_before_exec_ends_the_start",
         an_end_before_exec_ends_the_start,
+    ),
+    (
+        "an_end_before_the_start_is_told_has_its_grace",
+        an_end_before_the_start_is_told_has_its_grace,
     ),
     (
         "a_killed_keeper_takes_its_tree_along",
@@ -133,6 +138,21 @@ fn an_end_before_exec_ends_the_start(mut fixture: Fixture) {
     }
     assert!(ended > 0, "the end was never before exec");
     assert!(fixture.survivors().is_empty());
+}
+
+fn an_end_before_the_start_is_told_has_its_grace(mut fixture: Fixture) {
+    for _ in 0..50 {
+        let mut launch = fixture.program(&["exits-on-term", "3"]);
+        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("pipe");
+        launch.output = Some((write, null()));
+        let id = launch.id;
+        fixture.warden().launch(launch);
+        // It runs, whatever the warden has noticed of that.
+        assert_eq!(line(&mut BufReader::new(read.into())), "ready");
+        fixture.warden().end(id, Signal::TERM, LONG);
+        assert!(matches!(fixture.next_of(id), Event::Started(..)));
+        assert_eq!(fixture.end_of(id).code, Some(3));
+    }
 }
 
 fn a_killed_keeper_takes_its_tree_along(mut fixture: Fixture) {

@@ -5,39 +5,50 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ValueHint;
 use exec_protocol::process::TerminalSize;
 use exec_protocol::{EnvPolicy, ExecParams, Inherit, PathUri};
 
 use super::failure::Failure;
 
-/// Runs a command through a daemon of its own: its output, input, signals and exit code are passed through.
-///
-/// The exit code is the command's, or 128 + N when signal N killed it; 124 after --timeout, 125 when it could
-/// not be run at all, 126 when it is not executable, 127 when it is not found. Whatever the command leaves
-/// running is ended when it exits.
+/// What `exec-server run --help` says after the options.
+pub(crate) const EXIT_STATUS: &str = "\
+Exit status:
+  The command's own, or 128 + N when signal N killed it.
+  124  --timeout ended it
+  125  it could not be run at all
+  126  it is not executable
+  127  it was not found";
+
+/// The options of `exec-server run`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Give the command a terminal
     #[arg(short, long)]
     tty: bool,
-    /// End the command and everything it started after this time
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    /// End the command and everything it started after so many seconds, such as 10 or 0.5
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, value_hint = ValueHint::Other)]
     timeout: Option<Duration>,
     /// Run in this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cwd: Option<PathBuf>,
-    /// Set a variable on top of this environment; may be repeated
-    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = parse_variable)]
+    /// Set a variable on top of the environment here; may be repeated
+    #[arg(
+        long = "env",
+        value_name = "NAME=VALUE",
+        value_parser = parse_variable,
+        value_hint = ValueHint::Other
+    )]
     env: Vec<(String, String)>,
-    /// Leave this standard input alone: the command reads end of file
+    /// Do not read standard input: the command finds its own at end of file
     #[arg(short, long)]
     no_stdin: bool,
     /// The command and its arguments
     #[arg(
         required = true,
         trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
+        value_name = "COMMAND",
+        value_hint = ValueHint::CommandWithArguments
     )]
     command: Vec<OsString>,
 }
@@ -182,6 +193,9 @@ mod tests {
             &["--timeout", "nan", "--", "a"],
             &["--env", "A", "--", "a"],
             &["--env", "=1", "--", "a"],
+            // A mistyped option is no command.
+            &["--tti", "--", "a"],
+            &["-x", "a"],
         ] {
             assert!(parse(arguments).is_err(), "{arguments:?}");
         }

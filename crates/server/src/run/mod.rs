@@ -14,5 +14,5 @@ mod signals;
 mod stdin;
 mod terminal;
 
-pub(crate) use arguments::Args;
+pub(crate) use arguments::{Args, EXIT_STATUS};
 pub(crate) use entry::main;

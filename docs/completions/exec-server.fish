@@ -1,0 +1,41 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_exec_server_global_optspecs
+    string join \n listen= log-format= cgroup= no-watch-parent h/help V/version
+end
+
+function __fish_exec_server_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_exec_server_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_exec_server_using_subcommand
+    set -l cmd (__fish_exec_server_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c exec-server -n "__fish_exec_server_needs_command" -l listen -d 'Where the client is' -r -f -a "stdio\t'On stdin and stdout'"
+complete -c exec-server -n "__fish_exec_server_needs_command" -l log-format -d 'How log lines on stderr look' -r -f -a "text\t'For people'
+json\t'One JSON object a line'"
+complete -c exec-server -n "__fish_exec_server_needs_command" -l cgroup -d 'Whether a command gets a cgroup of its own' -r -f -a "auto\t'Where one is writable'
+off\t'Never'"
+complete -c exec-server -n "__fish_exec_server_needs_command" -l no-watch-parent -d 'Live on when the process that started the daemon ends'
+complete -c exec-server -n "__fish_exec_server_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c exec-server -n "__fish_exec_server_needs_command" -s V -l version -d 'Print version'
+complete -c exec-server -n "__fish_exec_server_needs_command" -f -a "run" -d 'Run one command, through a daemon of its own'
+complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l timeout -d 'End the command and everything it started after so many seconds, such as 10 or 0.5' -r -f
+complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l cwd -d 'Run in this directory' -r -f -a "(__fish_complete_directories)"
+complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l env -d 'Set a variable on top of the environment here; may be repeated' -r -f
+complete -c exec-server -n "__fish_exec_server_using_subcommand run" -s t -l tty -d 'Give the command a terminal'
+complete -c exec-server -n "__fish_exec_server_using_subcommand run" -s n -l no-stdin -d 'Do not read standard input: the command finds its own at end of file'
+complete -c exec-server -n "__fish_exec_server_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
