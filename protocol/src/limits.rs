@@ -61,6 +61,12 @@ pub const MAX_PROCESS_ID_BYTES: usize = 64 * 1024;
 pub const MAX_JSON_DEPTH: usize = 128;
 /// Log lines waiting for a stderr that is not read; more are dropped and counted.
 pub const LOG_QUEUE_LINES: usize = 1024;
+/// How long the last log lines may take to reach stderr when the daemon goes, in milliseconds.
+pub const LOG_FLUSH_MS: u64 = 100;
+/// One read from a stdin that epoll cannot wait for (a file, `/dev/null`), by a thread, in bytes.
+pub const STDIN_READ_BYTES: usize = 64 * 1024;
+/// Reads that this thread may be ahead of the dispatcher.
+pub const STDIN_READS_AHEAD: usize = 2;
 /// How long a warden may take to say that it is ready, in milliseconds: far beyond what a loaded machine needs.
 pub const WARDEN_HELLO_MS: u64 = 10_000;
 /// How long the daemon waits, in milliseconds, for what a lost warden had started to be gone, before it goes on

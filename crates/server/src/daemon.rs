@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use exec_process::warden::{FirstWarden, WardenConfig};
 use exec_protocol::PathUri;
-use exec_protocol::limits::{LOG_QUEUE_LINES, Limits};
+use exec_protocol::limits::{LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits};
 use exec_telemetry::logs;
 
 use crate::cli::{Cgroup, Serve};
@@ -16,9 +16,6 @@ use crate::facts::Facts;
 use crate::session::{Ended, Session};
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
-
-/// How long the last log lines may take to reach stderr.
-const LOG_FLUSH: Duration = Duration::from_millis(100);
 
 /// Descriptors that the event loop opens at its start, and some to spare.
 const EVENT_LOOP_DESCRIPTORS: usize = 8;
@@ -82,7 +79,7 @@ fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
         let session = session.map_err(DaemonError::Attach)?;
         Ok::<_, DaemonError>(session.run(input, watch_parent).await)
     })?;
-    logs.flush(LOG_FLUSH);
+    logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
     std::mem::forget(runtime);
     Ok(match ended {

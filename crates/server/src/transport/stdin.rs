@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 
+use exec_protocol::limits::{STDIN_READ_BYTES, STDIN_READS_AHEAD};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use tokio::io::unix::AsyncFd;
@@ -11,11 +12,6 @@ use tokio::sync::mpsc;
 
 use super::descriptor::{Direction, Endpoint};
 use super::hangup;
-
-/// One read of the thread that reads what epoll cannot wait for.
-const THREAD_READ_BYTES: usize = 64 * 1024;
-/// Reads that the thread may be ahead by.
-const THREAD_READS_AHEAD: usize = 2;
 
 /// Where lines come from.
 #[derive(Debug)]
@@ -126,10 +122,10 @@ struct ThreadReader {
 
 impl ThreadReader {
     fn start(fd: OwnedFd) -> io::Result<Self> {
-        let (sender, reads) = mpsc::channel(THREAD_READS_AHEAD);
+        let (sender, reads) = mpsc::channel(STDIN_READS_AHEAD);
         thread::Builder::new().name("stdin".to_owned()).spawn(move || {
             loop {
-                let mut bytes = vec![0; THREAD_READ_BYTES];
+                let mut bytes = vec![0; STDIN_READ_BYTES];
                 let read = match rustix::io::read(&fd, &mut bytes[..]) {
                     Err(Errno::INTR) => continue,
                     result => result,
