@@ -45,6 +45,12 @@ pub const DEFAULT_READ_BYTES: usize = 1024 * 1024;
 pub const MAX_MATCH_BYTES: usize = 65_536;
 /// One read from a child's pipe or PTY, in bytes: a pipe holds 64 KiB.
 pub const READ_CHUNK_BYTES: usize = 64 * 1024;
+/// While the client exchanges requests: one read from a child's pipe, and the output gathered for one write to stdout,
+/// in bytes. A reply waits behind what was written before it, and a flood's next chunk behind that reply.
+pub const INTERACTIVE_CHUNK_BYTES: usize = 4096;
+/// How long after a reply the client counts as exchanging requests, in milliseconds: longer than a request takes to
+/// follow a reply, short enough that a flood nobody interrupts is soon moved in large pieces again.
+pub const INTERACTIVE_MS: u64 = 10;
 /// Unsent output of one process at which its pipes are no longer read, in bytes. What they hold when its leader ends
 /// (64 KiB each, if it has not enlarged them) is read all the same, so that it precedes `process/exited`.
 pub const PROCESS_UNSENT_BYTES: usize = 256 * 1024;

@@ -17,6 +17,10 @@ use crate::session::{Ended, Session};
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
 
+/// Tasks run before the event loop looks for readiness. Under a flood there is always one more task to run, and with
+/// tokio's 61 a request would wait behind as many pieces of output.
+const TASKS_BETWEEN_POLLS: u32 = 8;
+
 /// Descriptors that the event loop opens at its start, and some to spare.
 const EVENT_LOOP_DESCRIPTORS: usize = 8;
 
@@ -68,6 +72,7 @@ fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
 
     room_for_event_loop().map_err(DaemonError::Runtime)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .event_interval(TASKS_BETWEEN_POLLS)
         .enable_all()
         .build()
         .map_err(DaemonError::Runtime)?;

@@ -30,13 +30,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it, without a handshake.
+    /// Starts it, without a handshake; says when.
     ///
     /// # Errors
     /// It cannot be started.
-    pub(crate) fn spawn(command: &[String]) -> Result<Self, Error> {
+    pub(crate) fn spawn(command: &[String]) -> Result<(Self, Instant), Error> {
         let (program, arguments) = command.split_first().ok_or("an empty command")?;
         let watchdog = Watchdog::start(ANSWERS_WITHIN);
+        let begun = Instant::now();
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -47,13 +48,14 @@ impl Server {
         watchdog.watch(child.id());
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or("no stdout")?;
-        Ok(Self {
+        let server = Self {
             child,
             stdin,
             lines: Lines::new(stdout),
             last_id: 0,
             watchdog: Some(watchdog),
-        })
+        };
+        Ok((server, begun))
     }
 
     /// Starts it and shakes hands; says how long it took until `initialize` was answered.
@@ -61,8 +63,7 @@ impl Server {
     /// # Errors
     /// It cannot be started, or does not answer.
     pub(crate) fn open(command: &[String]) -> Result<(Self, Duration), Error> {
-        let begun = Instant::now();
-        let mut server = Self::spawn(command)?;
+        let (mut server, begun) = Self::spawn(command)?;
         server.call("initialize", r#"{"clientName":"bench"}"#)?;
         let answered = begun.elapsed();
         server.send(b"{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n")?;

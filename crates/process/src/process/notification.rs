@@ -15,6 +15,12 @@ pub trait Subscriber: Send + Sync + 'static {
     /// `process` has at least one notification; called once until [`Process::next_notification`] has
     /// returned `None` again. Must not call back into the process.
     fn ready(&self, process: &Arc<Process>);
+
+    /// Whether the client exchanges requests just now: then output is read in small chunks, so that a reply
+    /// waits behind little. Called for every read.
+    fn is_interactive(&self) -> bool {
+        false
+    }
 }
 
 /// What a process has to say, in order.

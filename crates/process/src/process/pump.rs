@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use exec_protocol::Stream;
-use exec_protocol::limits::READ_CHUNK_BYTES;
+use exec_protocol::limits::{INTERACTIVE_CHUNK_BYTES, READ_CHUNK_BYTES};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionread, read};
@@ -83,11 +83,20 @@ pub(super) async fn pump(process: Arc<Process>, stream: Stream, fd: Polled) {
 
 impl Process {
     fn read_some(self: &Arc<Self>, stream: Stream, fd: &Polled) -> Stopped {
-        for _ in 0..READS_AT_ONCE {
+        // Small pieces in short turns while the client waits for replies: what it asks for stands behind them.
+        let interactive = self.session.subscriber.is_interactive();
+        let (reads, at_most) = match interactive {
+            true => (1, INTERACTIVE_CHUNK_BYTES),
+            false => (READS_AT_ONCE, READ_CHUNK_BYTES),
+        };
+        for _ in 0..reads {
             if !self.has_room() {
                 return Stopped::NoRoom;
             }
-            let mut buffer = self.session.buffer();
+            let mut buffer = match interactive {
+                true => Vec::with_capacity(at_most),
+                false => self.session.buffer(),
+            };
             match read(fd.get_ref(), spare_capacity(&mut buffer)) {
                 Ok(0) => {
                     self.session.recycle(buffer);
@@ -104,7 +113,7 @@ impl Process {
                     };
                     self.on_output(stream, bytes);
                     // A pipe gives all it has. A terminal gives a line or a page at a time.
-                    if count < READ_CHUNK_BYTES && stream != Stream::Pty {
+                    if count < at_most && stream != Stream::Pty {
                         return Stopped::Drained;
                     }
                 }

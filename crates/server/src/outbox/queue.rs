@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use exec_process::{Process, Subscriber};
-use exec_protocol::limits::Limits;
+use exec_protocol::limits::{INTERACTIVE_CHUNK_BYTES, INTERACTIVE_MS, Limits};
 use tokio::sync::Notify;
 
 /// Done when the reply it belongs to was taken for writing.
@@ -72,6 +72,7 @@ struct State {
     writing: bool,
     closed: bool,
     stalled_since: Option<Instant>,
+    last_reply: Option<Instant>,
 }
 
 impl Outbox {
@@ -105,6 +106,7 @@ impl Outbox {
         }
         state.reply_bytes += reply.line.len();
         state.replies.push_back(reply);
+        state.last_reply = Some(Instant::now());
         drop(state);
         self.work.notify_one();
     }
@@ -181,8 +183,13 @@ impl Outbox {
     }
 
     /// Gathers lines for one write into `buffer`, which is empty: replies first, then one chunk of each
-    /// process in turn, until the batch is full or nothing is left.
+    /// process in turn, until the batch is full or nothing is left. While the client exchanges requests, output
+    /// has a small batch: the next reply waits behind it.
     pub(crate) fn fill(&self, buffer: &mut Vec<u8>) {
+        let output_batch = match self.is_interactive() {
+            true => INTERACTIVE_CHUNK_BYTES.min(self.write_batch_bytes),
+            false => self.write_batch_bytes,
+        };
         while buffer.len() < self.write_batch_bytes {
             // No lock while a process or an `AfterReply` is called: both may call back.
             let mut state = self.state();
@@ -194,6 +201,8 @@ impl Outbox {
                     self.room.notify_waiters();
                 }
                 self.take(reply, buffer);
+            } else if buffer.len() >= output_batch {
+                break;
             } else if let Some(source) = state.round.pop_front() {
                 let tree_ended = state.tree_ended;
                 drop(state);
@@ -239,6 +248,12 @@ impl State {
 impl Subscriber for Outbox {
     fn ready(&self, process: &Arc<Process>) {
         self.enlist(Arc::clone(process) as Arc<dyn Source>);
+    }
+
+    fn is_interactive(&self) -> bool {
+        self.state()
+            .last_reply
+            .is_some_and(|last| last.elapsed() < Duration::from_millis(INTERACTIVE_MS))
     }
 }
 
@@ -323,6 +338,25 @@ mod tests {
         });
         outbox.push(reply("S"));
         assert_eq!(filled(&outbox), "RSan");
+    }
+
+    #[test]
+    fn while_replies_are_asked_for_output_comes_in_small_batches() {
+        let outbox = outbox(1 << 20, 1 << 20);
+        let line = "x".repeat(1000).leak();
+        outbox.enlist(speaker(line, 100));
+        outbox.push(reply("R"));
+        assert!(outbox.is_interactive());
+        let first = filled(&outbox);
+        assert!(first.starts_with('R'));
+        assert!(
+            first.len() < INTERACTIVE_CHUNK_BYTES + line.len(),
+            "{}",
+            first.len()
+        );
+        // As if the client had been silent for a while.
+        outbox.state().last_reply = None;
+        assert!(filled(&outbox).len() > 90_000);
     }
 
     #[tokio::test]

@@ -37,7 +37,7 @@ fn add(round: &mut Round<'_>, subject: Subject, bytes: u64, (took, cpu): (Durati
 }
 
 fn relay(bytes: u64) -> Result<(Duration, Duration), Error> {
-    let mut relay = Server::spawn(&floor::command(&["--relay", &bytes.to_string()])?)?;
+    let (mut relay, _) = Server::spawn(&floor::command(&["--relay", &bytes.to_string()])?)?;
     let begun = Instant::now();
     relay.send(b"\n")?;
     let (took, counted) = relay.count_until_closed(begun, None)?;

@@ -13,7 +13,7 @@ use crate::floor;
 pub(crate) fn measure(contest: &Contest<'_>, round: &mut Round<'_>) -> Result<(), Error> {
     let mut servers = vec![(
         Subject::Floor,
-        Server::spawn(&floor::command(&["--null-server"])?)?,
+        Server::spawn(&floor::command(&["--null-server"])?)?.0,
     )];
     for &(subject, command) in &contest.servers {
         servers.push((subject, Server::open(command)?.0));
