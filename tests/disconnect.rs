@@ -86,6 +86,20 @@ fn sigterm_and_sigint_end_the_session_in_order() {
 }
 
 #[test]
+fn a_second_signal_does_not_cut_the_end_short() {
+    ours_only!();
+    let server = Server::start();
+    let mark = marker();
+    // Deaf to SIGTERM: the end takes its grace, in which the second signal comes.
+    server.spawn(helper(&["sleep", &mark, "ignoring"]));
+    server.await_marked(&mark, 1);
+    server.kill(server.pid(), Signal::TERM);
+    server.kill(server.pid(), Signal::INT);
+    assert_eq!(server.await_end(SECONDS(5)), Some(Ending::Exit(0)));
+    server.assert_none_marked(&mark, SECONDS(1));
+}
+
+#[test]
 fn requests_followed_at_once_by_end_of_input_are_answered() {
     ours_only!();
     let server = Server::builder().without_handshake().start();

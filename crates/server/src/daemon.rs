@@ -13,7 +13,7 @@ use exec_telemetry::logs;
 
 use crate::cli::{Cgroup, Serve};
 use crate::facts::Facts;
-use crate::session::{Ended, Session};
+use crate::session::Session;
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
 
@@ -44,7 +44,7 @@ enum DaemonError {
 /// Serves one session on stdin and stdout.
 pub(crate) fn run(options: &Serve) -> ExitCode {
     match serve(options) {
-        Ok(code) => code,
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             use std::io::Write;
             // Stderr may be closed; there is nowhere else to say it.
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Serve) -> ExitCode {
     }
 }
 
-fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
+fn serve(options: &Serve) -> Result<(), DaemonError> {
     let limits = Limits::default();
     // First of all: a fork wants a process of one thread.
     let warden = FirstWarden::fork(WardenConfig {
@@ -76,21 +76,19 @@ fn serve(options: &Serve) -> Result<ExitCode, DaemonError> {
         .enable_all()
         .build()
         .map_err(DaemonError::Runtime)?;
-    let ended = runtime.block_on(async {
+    runtime.block_on(async {
         let input = Input::new(std::io::stdin().as_fd()).map_err(DaemonError::Stdin)?;
         let output = Output::new(std::io::stdout().as_fd()).map_err(DaemonError::Stdout)?;
         let watch_parent = !options.no_watch_parent;
         let session = Session::start(warden, &limits, facts, environment, output);
         let session = session.map_err(DaemonError::Attach)?;
-        Ok::<_, DaemonError>(session.run(input, watch_parent).await)
+        session.run(input, watch_parent).await;
+        Ok::<_, DaemonError>(())
     })?;
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
     std::mem::forget(runtime);
-    Ok(match ended {
-        Ended::Orderly => ExitCode::SUCCESS,
-        Ended::Hurried(signal) => ExitCode::from(128 + signal),
-    })
+    Ok(())
 }
 
 /// Tokio panics where it cannot open the descriptors of its signal driver: finds out before.

@@ -26,15 +26,6 @@ use crate::transport::stdout::Output;
 /// Lines handled before others get their turn: a client that pipelines must not hold up what it started.
 const LINES_PER_TURN: usize = 64;
 
-/// How a session ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// In order: every process is gone.
-    Orderly,
-    /// By a second signal: the warden ends what is left.
-    Hurried(u8),
-}
-
 /// Why a session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason {
@@ -103,7 +94,7 @@ impl Session {
     }
 
     /// Serves until the input ends, a signal comes or the client is gone; then ends everything.
-    pub(crate) async fn run(self, mut input: Input, watch_parent: bool) -> Ended {
+    pub(crate) async fn run(self, mut input: Input, watch_parent: bool) {
         let mut signals = Signals::new();
         let parent = if watch_parent { Parent::watch() } else { None };
         let mut buffer = LineBuffer::new(self.max_line_bytes);
@@ -112,7 +103,7 @@ impl Session {
             // In this order: what has come is handled before an end that came with it.
             biased;
             reason = self.read(&mut input, &mut buffer) => reason,
-            _ = signals.next() => Reason::Signal,
+            () = signals.next() => Reason::Signal,
             () = self.outbox.gone() => Reason::OutputGone,
             () = other_side_gone(stdout.as_fd()) => Reason::OutputGone,
             () = gone(parent.as_ref()) => Reason::ParentGone,
@@ -121,10 +112,8 @@ impl Session {
         if reason == Reason::ParentGone {
             self.read_what_is_there(&mut input, &mut buffer);
         }
-        tokio::select! {
-            () = self.end() => Ended::Orderly,
-            signal = signals.next() => Ended::Hurried(signal),
-        }
+        // More signals change nothing: the end is on its way, and bounded.
+        self.end().await;
     }
 
     /// Handles lines until the input ends.
@@ -227,11 +216,11 @@ impl Signals {
         }
     }
 
-    /// Waits for one; its number.
-    async fn next(&mut self) -> u8 {
+    /// Waits for one.
+    async fn next(&mut self) {
         tokio::select! {
-            () = next(self.term.as_mut()) => 15,
-            () = next(self.int.as_mut()) => 2,
+            () = next(self.term.as_mut()) => {}
+            () = next(self.int.as_mut()) => {}
         }
     }
 }
