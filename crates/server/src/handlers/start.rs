@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use exec_process::Process;
+use exec_process::{Process, StartError};
+use exec_protocol::error::SpawnSubject;
 use exec_protocol::limits::MAX_PROCESS_ID_BYTES;
 use exec_protocol::process::SandboxType;
 use exec_protocol::{ExecParams, ExecResponse, RpcError};
@@ -28,6 +29,7 @@ pub(super) async fn start(
         return Err(limit_reached("maxPendingRequests", max, "too many requests in work").into());
     }
     let start_id = params.start_id.clone();
+    let searched = params.argv.first().filter(|name| !name.contains('/')).cloned();
     let command = handlers
         .launcher
         .prepare(params, call.trace.as_ref())
@@ -42,7 +44,7 @@ pub(super) async fn start(
     let given_up = GivenUp(is_ours.then(|| Arc::clone(&process)));
     let started = process.started().await;
     given_up.forget();
-    let started = started.map_err(rpc_error)?;
+    let started = started.map_err(|error| not_started(error, searched.as_deref()))?;
     let result = ExecResponse {
         process_id: id,
         sandbox_type: SandboxType::None,
@@ -54,6 +56,23 @@ pub(super) async fn start(
         result,
         after: is_ours.then_some(open),
     })
+}
+
+/// The error of a failed start. `searched`: the program's name, if it was looked for on PATH: then the path that
+/// was tried is one that nobody typed.
+fn not_started(error: StartError, searched: Option<&str>) -> RpcError {
+    let missing = matches!(
+        error,
+        StartError::NotFound {
+            subject: SpawnSubject::Program,
+            ..
+        }
+    );
+    let mut error = rpc_error(error);
+    if let (true, Some(name)) = (missing, searched) {
+        error.message = format!("program not found: no {name:?} in any directory of the PATH it is given");
+    }
+    error
 }
 
 /// Ends the process of a start that is cancelled before its answer. Its last notifications are sent: it may
@@ -72,5 +91,28 @@ impl Drop for GivenUp {
             process.terminate(None);
             process.open_notifications();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use exec_protocol::PathUri;
+    use std::path::Path;
+
+    #[test]
+    fn a_name_looked_for_on_path_is_told_as_it_was_typed() {
+        let missing = |subject| StartError::NotFound {
+            subject,
+            path: PathUri::from_path(Path::new("/usr/bin/nosuch")).unwrap(),
+        };
+        let message = |subject, searched| not_started(missing(subject), searched).message;
+        let program = SpawnSubject::Program;
+        assert_eq!(
+            message(program, Some("nosuch")),
+            "program not found: no \"nosuch\" in any directory of the PATH it is given"
+        );
+        assert_eq!(message(program, None), "program not found: /usr/bin/nosuch");
+        assert!(message(SpawnSubject::Interpreter, Some("nosuch")).contains("/usr/bin/nosuch"));
     }
 }
