@@ -34,8 +34,8 @@ pub const MAX_WAIT_MS: u64 = 300_000;
 pub const DEFAULT_GRACE_MS: u64 = 2_000;
 /// SIGTERM to SIGKILL for everything that runs when the session ends, in milliseconds.
 pub const SESSION_END_GRACE_MS: u64 = 500;
-/// From SIGKILL until everything must be gone when the session ends, in milliseconds: beyond it the daemon waits
-/// for nobody, and the warden goes on alone.
+/// From SIGKILL until everything must be gone when the session ends, in milliseconds, and then once more until the
+/// warden must be gone: beyond it the daemon kills the warden and what it had.
 pub const SESSION_END_KILL_MS: u64 = 1_000;
 /// How long replies and notifications may take to leave after the session ended, in milliseconds.
 pub const SESSION_END_FLUSH_MS: u64 = 500;
@@ -66,6 +66,9 @@ pub const WARDEN_HELLO_MS: u64 = 10_000;
 /// How long the daemon waits, in milliseconds, for what a lost warden had started to be gone, before it goes on
 /// without it: a process that hangs in the kernel must not stop the session.
 pub const WARDEN_SWEEP_MS: u64 = 1_000;
+/// How long the daemon waits, in milliseconds, for a warden that it had to kill at the end of the session, the
+/// sweep (`WARDEN_SWEEP_MS`) included: one that hangs in the kernel is left behind.
+pub const WARDEN_KILL_MS: u64 = 1_500;
 /// How often the CPU time of a command with `cpuSeconds` is looked at, in milliseconds: two reads of a file, ten
 /// times a second, for such commands only.
 pub const CPU_POLL_MS: u64 = 100;

@@ -145,6 +145,43 @@ pub(crate) fn dead_child() -> Option<i32> {
     }
 }
 
+/// A child that was stopped since this was last asked; it is told once for each stop.
+pub(crate) fn stopped_child(which: Children) -> Option<i32> {
+    let (kind, id) = match which {
+        Children::All => (libc::P_ALL, 0),
+        Children::One(pid) => (libc::P_PID, pid.cast_unsigned()),
+    };
+    // SAFETY: siginfo_t is plain data; waitid writes one and si_pid is in what it wrote. Without WEXITED no
+    // child is reaped.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WSTOPPED | libc::WNOHANG | libc::__WALL;
+        if libc::waitid(kind, id, &raw mut info, options) != 0 {
+            return None;
+        }
+        let pid = info.si_pid();
+        (pid != 0).then_some(pid)
+    }
+}
+
+/// Which children are asked about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Children {
+    /// Every one.
+    All,
+    /// This one.
+    One(i32),
+}
+
+/// SIGCONT when the thread that started this process dies, so that nobody who stopped it keeps it from
+/// noticing.
+pub(crate) fn wake_at_parent_death() {
+    // SAFETY: prctl(PR_SET_PDEATHSIG) takes no pointer.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT, 0, 0, 0);
+    }
+}
+
 /// Reaps that child, if it is dead; never waits.
 pub(crate) fn reap(pid: i32) -> Option<Reaped> {
     let mut status = 0;

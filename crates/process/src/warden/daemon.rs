@@ -3,15 +3,17 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
-use exec_protocol::limits::WARDEN_HELLO_MS;
+use exec_protocol::limits::{WARDEN_HELLO_MS, WARDEN_KILL_MS};
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::unix::AsyncFd;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::clock::instant;
@@ -20,7 +22,7 @@ use super::main_loop::Settings;
 use super::message::{ExitReport, Report, launch_id};
 use super::takeover;
 use super::wire::{FrameReader, Outbox};
-use crate::sys;
+use crate::sys::{self, Children, Reaped};
 
 /// Between two looks whether a warden whose socket ended has died, and between attempts to start another.
 const RETRY: Duration = Duration::from_millis(2);
@@ -49,6 +51,8 @@ impl fmt::Debug for Link {
 struct State {
     /// `None`: between two wardens.
     socket: Option<Arc<OwnedFd>>,
+    /// The warden, until it is reaped: so long the number is its own.
+    pid: Option<i32>,
     outbox: Outbox,
     /// Launches that could not even be sent.
     refused: Vec<(LaunchId, LaunchFailure)>,
@@ -71,6 +75,7 @@ impl Link {
             events,
             state: Mutex::new(State {
                 socket: Some(Arc::clone(&socket)),
+                pid: Some(pid),
                 outbox: Outbox::default(),
                 refused: Vec::new(),
                 tracking: TreeTracking::Subreaper,
@@ -87,7 +92,7 @@ impl Link {
         let mut reader = FrameReader::default();
         link.await_hello(&socket, &mut reader)?;
         let registered = sys::register(socket)?;
-        tokio::spawn(drive(Arc::clone(&link), registered, reader, pid));
+        tokio::spawn(drive(Arc::clone(&link), registered, reader));
         Ok(link)
     }
 
@@ -149,17 +154,56 @@ impl Link {
         self.wake.notify_one();
     }
 
+    /// Lets the warden go, within the bound; if it does not, ends it and everything it had.
     pub(super) async fn shut_down(&self, bound: Duration) {
-        {
-            let mut state = self.state();
-            state.shutting_down = true;
-            if state.ended {
+        self.state().shutting_down = true;
+        self.wake.notify_one();
+        self.signal_warden(libc::SIGCONT);
+        if tokio::time::timeout(bound, self.has_ended()).await.is_err() {
+            tracing::warn!("the warden did not go when asked: it is killed with everything it had");
+            self.signal_warden(libc::SIGKILL);
+            // The sweep is bounded itself; a warden that hangs in the kernel cannot be waited for.
+            let bound = Duration::from_millis(WARDEN_KILL_MS);
+            let _ = tokio::time::timeout(bound, self.has_ended()).await;
+        }
+    }
+
+    async fn has_ended(&self) {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if self.state().ended {
                 return;
             }
+            ended.await;
         }
-        let ended = self.ended.notified();
-        self.wake.notify_one();
-        let _ = tokio::time::timeout(bound, ended).await;
+    }
+
+    fn signal_warden(&self, signal: i32) {
+        // Reaped only under the same lock.
+        let state = self.state();
+        if let Some(pid) = state.pid {
+            let _ = sys::kill(pid, signal);
+        }
+    }
+
+    /// Reaps the warden if it is dead. `None`: not yet.
+    fn reap_warden(&self) -> Option<Reaped> {
+        let mut state = self.state();
+        let reaped = sys::reap(state.pid?)?;
+        state.pid = None;
+        Some(reaped)
+    }
+
+    /// A command may signal its parent, which is the warden where cgroups track. If it stopped it, the warden
+    /// goes on at once.
+    fn wake_stopped_warden(&self) {
+        let state = self.state();
+        if let Some(pid) = state.pid
+            && sys::stopped_child(Children::One(pid)).is_some()
+        {
+            let _ = sys::kill(pid, libc::SIGCONT);
+        }
     }
 
     /// Hands on what has come. True: something has.
@@ -246,17 +290,20 @@ fn exit(report: &ExitReport) -> Exit {
 }
 
 /// Serves one warden after the other, until the daemon lets the last one go.
-async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: FrameReader, mut pid: i32) {
+async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: FrameReader) {
+    // Without it a warden that was stopped is only woken at the end of the session.
+    let mut stops = signal(SignalKind::child()).ok();
+    link.wake_stopped_warden();
     loop {
-        serve(&link, &socket, &mut reader).await;
+        serve(&link, &socket, &mut reader, stops.as_mut()).await;
         link.state().socket = None;
         drop(socket);
         // Whatever it was doing, it is no longer the warden. Not reaped yet: the number is its own.
         if !link.state().shutting_down {
-            let _ = sys::kill(pid, libc::SIGKILL);
+            link.signal_warden(libc::SIGKILL);
         }
         let reaped = loop {
-            match sys::reap(pid) {
+            match link.reap_warden() {
                 Some(reaped) => break reaped,
                 None => tokio::time::sleep(RETRY).await,
             }
@@ -276,13 +323,13 @@ async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: F
             link.ended.notify_waiters();
             return;
         }
-        (socket, pid) = replace(&link).await;
+        socket = replace(&link).await;
         reader = FrameReader::default();
     }
 }
 
 /// Starts another warden, however often that takes; launches that wait for it fail meanwhile.
-async fn replace(link: &Link) -> (AsyncFd<Arc<OwnedFd>>, i32) {
+async fn replace(link: &Link) -> AsyncFd<Arc<OwnedFd>> {
     let mut wait = RETRY;
     loop {
         let started = takeover::start_replacement(&link.settings).and_then(|(socket, pid)| {
@@ -291,9 +338,13 @@ async fn replace(link: &Link) -> (AsyncFd<Arc<OwnedFd>>, i32) {
         });
         match started {
             Ok((socket, registered, pid)) => {
-                link.state().socket = Some(socket);
+                {
+                    let mut state = link.state();
+                    state.socket = Some(socket);
+                    state.pid = Some(pid);
+                }
                 link.wake.notify_one();
-                return (registered, pid);
+                return registered;
             }
             Err(error) => {
                 tracing::error!(%error, "the warden cannot be replaced");
@@ -320,7 +371,12 @@ async fn replace(link: &Link) -> (AsyncFd<Arc<OwnedFd>>, i32) {
 }
 
 /// Reads and writes until the warden's end is closed.
-async fn serve(link: &Link, socket: &AsyncFd<Arc<OwnedFd>>, reader: &mut FrameReader) {
+async fn serve(
+    link: &Link,
+    socket: &AsyncFd<Arc<OwnedFd>>,
+    reader: &mut FrameReader,
+    mut stops: Option<&mut Signal>,
+) {
     let mut blocked = false;
     let mut half_closed = false;
     loop {
@@ -352,10 +408,18 @@ async fn serve(link: &Link, socket: &AsyncFd<Arc<OwnedFd>>, reader: &mut FrameRe
                     Err(_would_block) => true,
                 };
             }
+            Some(()) = next_of(stops.as_deref_mut()) => link.wake_stopped_warden(),
             () = link.wake.notified() => {
                 // Also notices what could not be sent for another reason than a full socket.
                 blocked = link.flush().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
             }
         }
+    }
+}
+
+async fn next_of(signals: Option<&mut Signal>) -> Option<()> {
+    match signals {
+        Some(signals) => signals.recv().await,
+        None => None,
     }
 }

@@ -42,7 +42,7 @@ pub(super) enum Timer {
     Ladder,
     /// Look at the CPU time used.
     Cpu,
-    /// Look for strays of a keeper that was killed.
+    /// Look for what belongs to no command any more.
     Strays,
 }
 
@@ -65,6 +65,8 @@ pub(super) struct Main {
     /// Leaders (cgroup) or keepers, by process id.
     pub(super) by_pid: HashMap<i32, u64>,
     pub(super) timers: BTreeSet<(Instant, u64, Timer)>,
+    /// At the last look there was a child that belongs to no command.
+    pub(super) strays: bool,
 }
 
 /// Runs the warden on the socket at descriptor 0 to its end.
@@ -91,6 +93,7 @@ impl Main {
         let _ = rustix::process::setsid();
         sys::set_comm(c"exec-warden");
         sys::become_subreaper()?;
+        sys::wake_at_parent_death();
         raise_open_files();
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut stacks = StackPool::default();
@@ -110,6 +113,7 @@ impl Main {
             jobs: HashMap::new(),
             by_pid: HashMap::new(),
             timers: BTreeSet::new(),
+            strays: false,
         };
         main.watch(&main.socket, SOCKET)?;
         main.watch(&main.signals, SIGNALS)?;
@@ -146,7 +150,7 @@ impl Main {
 
     fn serve(&mut self) {
         let mut events = Vec::with_capacity(64);
-        while !(self.daemon_gone && self.jobs.is_empty()) {
+        while !self.has_finished() {
             events.clear();
             let timeout = self.next_timeout();
             match epoll::wait(
@@ -179,6 +183,18 @@ impl Main {
         if let Tracker::Cgroup { root, .. } = &mut self.tracker {
             CgroupRoot::remove(root);
         }
+    }
+
+    /// The daemon is gone and every command has ended.
+    pub(super) fn is_last(&self) -> bool {
+        self.daemon_gone && self.jobs.is_empty()
+    }
+
+    fn has_finished(&mut self) -> bool {
+        if self.is_last() {
+            self.end_strays();
+        }
+        self.is_last() && !self.strays
     }
 
     fn next_timeout(&self) -> Option<Timespec> {

@@ -262,7 +262,11 @@ impl Fixture {
     }
 
     pub(crate) fn shut_down(&mut self) {
-        self.runtime.block_on(self.warden.shutdown(PATIENCE));
+        self.shut_down_within(PATIENCE);
+    }
+
+    pub(crate) fn shut_down_within(&mut self, bound: Duration) {
+        self.runtime.block_on(self.warden.shutdown(bound));
     }
 
     /// Living processes that this test started.
