@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
+use exec_process::Signal;
 use exec_process::warden::{FailedStep, LaunchFailure};
 
 use crate::Test;
-use crate::fixture::{Fixture, c};
+use crate::fixture::{Event, Fixture, c, line};
 
 pub(crate) const TESTS: &[Test] = &[
     ("each_failure_names_its_step", each_failure_names_its_step),
@@ -17,6 +19,10 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "lost_descriptors_fail_one_launch_only",
         lost_descriptors_fail_one_launch_only,
+    ),
+    (
+        "no_free_descriptor_does_not_widen_a_signal",
+        no_free_descriptor_does_not_widen_a_signal,
     ),
 ];
 
@@ -34,6 +40,7 @@ fn each_failure_names_its_step(mut fixture: Fixture) {
     let here = dir.path().to_str().expect("UTF-8").to_owned();
     let missing = format!("{here}/missing");
     let below_file = format!("{plain}/x");
+    let long = format!("/{}", "x/".repeat(2048));
     let exec = |program, exists| FailedStep::Exec { program, exists };
     let cases: &[(&[&str], FailedStep, i32)] = &[
         (&[&missing], exec(0, false), libc::ENOENT),
@@ -44,6 +51,9 @@ fn each_failure_names_its_step(mut fixture: Fixture) {
         (&[&missing, &plain, &missing], exec(1, true), libc::EACCES),
         (&[&missing, &lost, &missing], exec(1, true), libc::ENOENT),
         (&[&lost, &plain], exec(1, true), libc::EACCES),
+        (&[&long], exec(0, false), libc::ENAMETOOLONG),
+        (&[&long, &missing], exec(1, false), libc::ENOENT),
+        (&[&long, &plain], exec(1, true), libc::EACCES),
     ];
     for (programs, step, errno) in cases {
         let mut launch = fixture.command(&["x"]);
@@ -71,7 +81,8 @@ fn each_failure_names_its_step(mut fixture: Fixture) {
         errno: libc::ENOTTY,
     };
     assert_eq!(fixture.failure_of(launch), want);
-    let launch = fixture.command(&["true"]);
+    let mut launch = fixture.command(&["true"]);
+    launch.programs.insert(0, c(&long));
     assert_eq!(fixture.run(launch).code, Some(0));
 }
 
@@ -87,30 +98,55 @@ fn a_script_without_an_interpreter_line_runs(mut fixture: Fixture) {
     assert_eq!(fixture.output(launch), format!("{path} one 2\n"));
 }
 
-fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
+fn no_free_descriptor_does_not_widen_a_signal(mut fixture: Fixture) {
+    let launch = fixture.program(&["setsid-child"]);
+    let mut running = fixture.start(launch);
+    assert_eq!(line(&mut running.stdout), "ready");
     let warden = fixture.warden_pid();
+    let (open, hard) = limits_of(warden);
+    limit_open_files(warden, open, hard);
+    // The leader dies of it; its child in a session of its own does not, although it takes the default action.
+    fixture.warden().signal(running.id, Signal::INT);
+    let exit = fixture.exit_of(running.id);
+    assert_eq!((exit.signal, exit.tree_ended), (Some(libc::SIGINT), false));
+    assert_eq!(fixture.survivors().len(), 1);
+    limit_open_files(warden, hard, hard);
+    fixture.warden().end(running.id, Signal::KILL, Duration::ZERO);
+    assert_eq!(fixture.next_of(running.id), Event::TreeEnded(running.id));
+    assert!(fixture.survivors().is_empty());
+}
+
+/// How many descriptors the warden holds, and its hard limit.
+fn limits_of(warden: i32) -> (u64, u64) {
     let open = fs::read_dir(format!("/proc/{warden}/fd")).expect("fds").count() as u64;
-    let limit = |soft: u64, hard: u64| {
-        let limit = libc::rlimit {
-            rlim_cur: soft,
-            rlim_max: hard,
-        };
-        // SAFETY: reads one rlimit; nothing is written.
-        let done = unsafe {
-            libc::prlimit(
-                warden,
-                libc::RLIMIT_NOFILE,
-                &raw const limit,
-                std::ptr::null_mut(),
-            )
-        };
-        assert_eq!(done, 0);
-    };
     let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile)
         .maximum
         .unwrap_or(u64::MAX);
+    (open, hard)
+}
+
+fn limit_open_files(warden: i32, soft: u64, hard: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: soft,
+        rlim_max: hard,
+    };
+    // SAFETY: reads one rlimit; nothing is written.
+    let done = unsafe {
+        libc::prlimit(
+            warden,
+            libc::RLIMIT_NOFILE,
+            &raw const limit,
+            std::ptr::null_mut(),
+        )
+    };
+    assert_eq!(done, 0);
+}
+
+fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
+    let warden = fixture.warden_pid();
+    let (open, hard) = limits_of(warden);
     for room in 0..3 {
-        limit(open + room, hard);
+        limit_open_files(warden, open + room, hard);
         let mut launch = fixture.command(&["true"]);
         launch.stdin = Some(crate::fixture::null());
         let want = LaunchFailure {
@@ -119,7 +155,7 @@ fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
         };
         assert_eq!(fixture.failure_of(launch), want, "room for {room}");
     }
-    limit(hard, hard);
+    limit_open_files(warden, hard, hard);
     let launch = fixture.command(&["echo", "fine"]);
     assert_eq!(fixture.output(launch), "fine\n");
 }
