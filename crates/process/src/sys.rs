@@ -13,18 +13,31 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
+/// The process had one thread when this was made, and cannot send it to another.
+#[derive(Debug)]
+pub(crate) struct OneThread(std::marker::PhantomData<*const ()>);
+
+impl OneThread {
+    /// Counts.
+    ///
+    /// # Errors
+    /// /proc, or `Unsupported`: there are more, whose locks a forked child would inherit for ever.
+    pub(crate) fn check() -> io::Result<Self> {
+        if std::fs::read_dir("/proc/self/task")?.count() == 1 {
+            Ok(Self(std::marker::PhantomData))
+        } else {
+            let kind = io::ErrorKind::Unsupported;
+            Err(io::Error::new(kind, "the process has more than one"))
+        }
+    }
+}
+
 /// fork(2) of a process that has one thread. `None` in the child.
 ///
 /// # Errors
-/// fork(2), or `Unsupported`: the process has threads, whose locks a child would inherit for ever.
-pub(crate) fn fork_single_threaded() -> io::Result<Option<i32>> {
-    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "the process has threads",
-        ));
-    }
-    // SAFETY: the process has one thread, so no lock is held by a thread the child lacks, and the child may
+/// fork(2).
+pub(crate) fn fork_single_threaded(_proof: &OneThread) -> io::Result<Option<i32>> {
+    // SAFETY: the process has one thread (the proof says so, and this is it), so no lock is held by a thread the child lacks, and the child may
     // run any code.
     let pid = check(unsafe { libc::fork() })?;
     Ok((pid != 0).then_some(pid))

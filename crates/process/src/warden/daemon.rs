@@ -17,6 +17,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::clock::instant;
+use super::error::WardenError;
 use super::link::{Exit, FailedStep, LaunchFailure, LaunchId, WardenEvents};
 use super::main_loop::Settings;
 use super::message::{ExitReport, Report, launch_id};
@@ -225,6 +226,10 @@ impl Link {
                 Report::Failed { id, failure } => self.events.failed(LaunchId(id), failure),
                 Report::Exited(report) => self.events.exited(LaunchId(report.id), exit(&report)),
                 Report::TreeEnded { id } => self.events.tree_ended(LaunchId(id)),
+                Report::Unfit { step, errno } => {
+                    let source = io::Error::from_raw_os_error(errno);
+                    return Err(WardenError { step, source }.into());
+                }
             }
         }
         Ok(any)
@@ -391,7 +396,8 @@ async fn serve(
                 match ready.try_io(|fd| reader.receive(fd.get_ref().as_fd())) {
                     Ok(Ok(0)) => return,
                     Ok(Ok(_)) => {
-                        if link.deliver(reader).is_err() {
+                        if let Err(error) = link.deliver(reader) {
+                            tracing::error!(%error, "the warden is given up");
                             return;
                         }
                     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use exec_protocol::environment::TreeTracking;
@@ -11,6 +11,7 @@ use rustix::event::{Timespec, epoll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::cgroup::CgroupRoot;
+use super::error::{WardenError, WardenStep};
 use super::job::Job;
 use super::message::{Report, Request};
 use super::tracker::Tracker;
@@ -72,32 +73,88 @@ pub(super) struct Main {
 /// Runs the warden on the socket at descriptor 0 to its end.
 ///
 /// # Errors
-/// What it needs to begin could not be had.
-pub(super) fn run(settings: Settings) -> io::Result<()> {
-    let mut main = Main::begin(settings)?;
-    main.serve();
+/// What it needs to begin could not be had; the daemon has been told.
+pub(super) fn run(settings: Settings) -> Result<(), WardenError> {
+    // Nothing of the daemon's is kept but the socket.
+    sys::close_above_stdio();
+    let stdin = rustix::stdio::stdin();
+    let socket = rustix::io::fcntl_dupfd_cloexec(stdin, 3)
+        .map_err(|error| WardenStep::KeepLink.failed()(error.into()))
+        .inspect_err(|error| tell(stdin, error))?;
+    let equipment = Equipment::take(&settings, &socket).inspect_err(|error| tell(socket.as_fd(), error))?;
+    Main::begin(settings, socket, equipment).serve();
     Ok(())
 }
 
-impl Main {
-    fn begin(settings: Settings) -> io::Result<Self> {
-        // Nothing of the daemon's is kept but the socket.
-        sys::close_above_stdio();
-        let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+/// Tells the daemon why there will be no warden.
+fn tell(socket: BorrowedFd<'_>, error: &WardenError) {
+    let unfit = Report::Unfit {
+        step: error.step,
+        errno: error.source.raw_os_error().unwrap_or(libc::EIO),
+    };
+    let _ = rustix::io::write(socket, &unfit.encode());
+}
+
+/// What a warden needs besides its socket.
+#[derive(Debug)]
+struct Equipment {
+    epoll: OwnedFd,
+    signals: OwnedFd,
+    null: OwnedFd,
+    tracker: Tracker,
+    stacks: StackPool,
+}
+
+impl Equipment {
+    fn take(settings: &Settings, socket: &OwnedFd) -> Result<Self, WardenError> {
         let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-        let null = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())?;
-        rustix::stdio::dup2_stdin(&null)?;
-        rustix::stdio::dup2_stdout(&null)?;
-        rustix::stdio::dup2_stderr(&null)?;
-        let signals = sys::take_signals()?;
+        let null = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())
+            .map_err(|error| WardenStep::OpenNull.failed()(error.into()))?;
+        rustix::stdio::dup2_stdin(&null)
+            .and_then(|()| rustix::stdio::dup2_stdout(&null))
+            .and_then(|()| rustix::stdio::dup2_stderr(&null))
+            .map_err(|error| WardenStep::ReplaceStdio.failed()(error.into()))?;
+        let signals = sys::take_signals().map_err(WardenStep::TakeSignals.failed())?;
         let _ = rustix::process::setsid();
         sys::set_comm(c"exec-warden");
-        sys::become_subreaper()?;
+        sys::become_subreaper().map_err(WardenStep::BecomeSubreaper.failed())?;
         sys::wake_at_parent_death();
         raise_open_files();
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut stacks = StackPool::default();
-        let tracker = Tracker::choose(&settings, &mut stacks)?;
+        let tracker = Tracker::choose(settings, &mut stacks).map_err(WardenStep::Track.failed())?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(|error| WardenStep::Watch.failed()(error.into()))?;
+        for (fd, token) in [
+            (socket.as_fd(), SOCKET),
+            (signals.as_fd(), SIGNALS),
+            (tracker.source(), TRACKER),
+        ] {
+            watch(&epoll, fd, token).map_err(WardenStep::Watch.failed())?;
+        }
+        Ok(Self {
+            epoll,
+            signals,
+            null,
+            tracker,
+            stacks,
+        })
+    }
+}
+
+fn watch(epoll: &OwnedFd, fd: impl AsFd, token: u64) -> io::Result<()> {
+    let data = epoll::EventData::new_u64(token);
+    Ok(epoll::add(epoll, fd, data, epoll::EventFlags::IN)?)
+}
+
+impl Main {
+    fn begin(settings: Settings, socket: OwnedFd, equipment: Equipment) -> Self {
+        let Equipment {
+            epoll,
+            signals,
+            null,
+            tracker,
+            stacks,
+        } = equipment;
         let mut main = Self {
             settings,
             socket,
@@ -115,12 +172,9 @@ impl Main {
             timers: BTreeSet::new(),
             strays: false,
         };
-        main.watch(&main.socket, SOCKET)?;
-        main.watch(&main.signals, SIGNALS)?;
-        main.watch(main.tracker.source(), TRACKER)?;
         main.report(main.hello());
         main.flush();
-        Ok(main)
+        main
     }
 
     pub(super) fn signals(&self) -> &OwnedFd {
@@ -128,8 +182,7 @@ impl Main {
     }
 
     pub(super) fn watch(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
-        let data = epoll::EventData::new_u64(token);
-        Ok(epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)?)
+        watch(&self.epoll, fd, token)
     }
 
     fn hello(&self) -> Report {

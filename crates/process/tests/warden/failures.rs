@@ -1,11 +1,13 @@
 //! A command that cannot start says why, and leaves nothing.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use exec_process::Signal;
-use exec_process::warden::{FailedStep, LaunchFailure};
+use exec_process::warden::{FailedStep, FirstWarden, LaunchFailure, WardenConfig, WardenStep};
 
 use crate::Test;
 use crate::fixture::{Event, Fixture, c, line};
@@ -19,6 +21,18 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "lost_descriptors_fail_one_launch_only",
         lost_descriptors_fail_one_launch_only,
+    ),
+    (
+        "a_refused_fork_fails_one_launch_only",
+        a_refused_fork_fails_one_launch_only,
+    ),
+    (
+        "a_warden_that_cannot_be_forked_is_an_error_with_its_step",
+        a_warden_that_cannot_be_forked_is_an_error_with_its_step,
+    ),
+    (
+        "a_warden_that_cannot_begin_says_why",
+        a_warden_that_cannot_begin_says_why,
     ),
     (
         "no_free_descriptor_does_not_widen_a_signal",
@@ -126,20 +140,104 @@ fn limits_of(warden: i32) -> (u64, u64) {
 }
 
 fn limit_open_files(warden: i32, soft: u64, hard: u64) {
+    limit(warden, libc::RLIMIT_NOFILE, soft, hard);
+}
+
+fn limit(process: i32, resource: libc::__rlimit_resource_t, soft: u64, hard: u64) {
     let limit = libc::rlimit {
         rlim_cur: soft,
         rlim_max: hard,
     };
     // SAFETY: reads one rlimit; nothing is written.
-    let done = unsafe {
-        libc::prlimit(
-            warden,
-            libc::RLIMIT_NOFILE,
-            &raw const limit,
-            std::ptr::null_mut(),
-        )
-    };
+    let done = unsafe { libc::prlimit(process, resource, &raw const limit, std::ptr::null_mut()) };
     assert_eq!(done, 0);
+}
+
+fn a_refused_fork_fails_one_launch_only(mut fixture: Fixture) {
+    // Root is not counted.
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let warden = fixture.warden_pid();
+    let hard = rustix::process::getrlimit(rustix::process::Resource::Nproc)
+        .maximum
+        .unwrap_or(u64::MAX);
+    limit(warden, libc::RLIMIT_NPROC, 1, hard);
+    let launch = fixture.command(&["true"]);
+    let want = LaunchFailure {
+        step: FailedStep::Fork,
+        errno: libc::EAGAIN,
+    };
+    assert_eq!(fixture.failure_of(launch), want);
+    limit(warden, libc::RLIMIT_NPROC, hard, hard);
+    let launch = fixture.command(&["echo", "fine"]);
+    assert_eq!(fixture.output(launch), "fine\n");
+}
+
+/// Forks a warden under a limit and prints what came of it: for the test below.
+pub(crate) fn begin(resource: &str, count: &str) -> ExitCode {
+    let count = count.parse().expect("a number");
+    let resource = if resource == "files" {
+        libc::RLIMIT_NOFILE
+    } else {
+        libc::RLIMIT_NPROC
+    };
+    limit(0, resource, count, count);
+    let config = WardenConfig {
+        use_cgroup: false,
+        daemon_gone_grace: Duration::ZERO,
+    };
+    let told = match FirstWarden::fork(config) {
+        Ok(_) => "forked".to_owned(),
+        Err(error) => format!("{:?} {}", error.step, error.source.raw_os_error().unwrap_or(0)),
+    };
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), told.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn a_warden_that_cannot_be_forked_is_an_error_with_its_step(_fixture: Fixture) {
+    let begin = |resource: &str, count: &str| {
+        let output = std::process::Command::new("/proc/self/exe")
+            .args(["program", "begin", resource, count])
+            .output()
+            .expect("spawn");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let failed = |step: WardenStep, errno: i32| format!("{step:?} {errno}");
+    // Descriptors 0 to 2 are there.
+    assert_eq!(begin("files", "4"), failed(WardenStep::Link, libc::EMFILE));
+    assert_eq!(
+        begin("files", "5"),
+        failed(WardenStep::CountThreads, libc::EMFILE)
+    );
+    assert_eq!(begin("files", "9"), "forked");
+    // Root is not counted.
+    if !rustix::process::geteuid().is_root() {
+        assert_eq!(begin("processes", "1"), failed(WardenStep::Fork, libc::EAGAIN));
+    }
+}
+
+fn a_warden_that_cannot_begin_says_why(_fixture: Fixture) {
+    let unfit = |files: &str| {
+        let (mut daemon, warden) = std::os::unix::net::UnixStream::pair().expect("socketpair");
+        let script = format!("ulimit -n {files}; exec /proc/{}/exe warden", std::process::id());
+        let mut warden = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .env("EXEC_SERVER_WARDEN", format!("0 0 {} 64 64", std::process::id()))
+            .stdin(std::os::fd::OwnedFd::from(warden))
+            .spawn()
+            .expect("spawn");
+        let mut said = Vec::new();
+        daemon.read_to_end(&mut said).expect("read");
+        assert_eq!(warden.wait().expect("wait").code(), Some(1));
+        said
+    };
+    // A length, the kind, no descriptors, the step, errno. Each descriptor more allows another step.
+    let said = |step: u8| vec![7, 0, 0, 0, 21, 0, step, libc::EMFILE as u8, 0, 0, 0];
+    let (open_null, take_signals, track) = (6, 8, 11);
+    for (files, step) in [("4", open_null), ("5", take_signals), ("6", track)] {
+        assert_eq!(unfit(files), said(step), "{files} descriptors");
+    }
 }
 
 fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {

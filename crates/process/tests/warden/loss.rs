@@ -107,6 +107,10 @@ fn a_killed_warden_is_replaced(mut fixture: Fixture) {
             "and 3 is the directory it lists"
         );
         assert_ne!(fixture.warden_pid(), old);
+        // What a replacement is told by its environment is no business of a command's.
+        let launch = fixture.command(&["env"]);
+        let mark = fixture.mark.clone();
+        assert_eq!(fixture.output(launch), format!("{mark}\nPATH=/usr/bin:/bin\n"));
     }
     fixture.shut_down();
     assert!(!cgroup_exists(std::process::id()));

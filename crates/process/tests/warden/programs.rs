@@ -202,6 +202,8 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
                 std::hint::spin_loop();
             }
         }
+        // A daemon that cannot be, or just.
+        ["begin", resource, count] => crate::failures::begin(resource, count),
         // A daemon of the warden, to be killed: starts what it was told to, and waits.
         ["daemon", tracker, mark] => crate::loss::daemon(*tracker == "cgroup", mark),
         _ => ExitCode::FAILURE,
