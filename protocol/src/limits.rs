@@ -16,6 +16,12 @@ pub const MAX_PROCESSES: usize = 4096;
 pub const MAX_CLOSED_PROCESSES: usize = 16_384;
 /// Bytes of output kept by all closed processes together; the oldest record goes first.
 pub const MAX_CLOSED_RETAINED_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of forgotten output after which the allocator is asked to give free memory back to the system: it keeps
+/// what is in the middle of its heap otherwise.
+pub const TRIM_BYTES: usize = 8 * 1024 * 1024;
+/// From there until it is asked, in milliseconds: what is forgotten meanwhile goes along, and the milliseconds that
+/// it takes are not taken more often.
+pub const TRIM_DELAY_MS: u64 = 10_000;
 /// Requests in work at once (long polls and waits mostly).
 pub const MAX_PENDING_REQUESTS: usize = 4096;
 /// Output bytes a process keeps readable after they were sent; older ones are evicted and counted.

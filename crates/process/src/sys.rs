@@ -216,6 +216,15 @@ pub(crate) fn reap(pid: i32) -> Option<Reaped> {
     })
 }
 
+/// Gives memory that is free in the heap back to the system, where the allocator has a way to.
+pub(crate) fn return_free_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: malloc_trim takes no pointer and locks what it touches.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// kill(2) of one process.
 ///
 /// # Errors
