@@ -92,6 +92,17 @@ pub(crate) fn take_signals() -> io::Result<OwnedFd> {
     }
 }
 
+/// SIGCHLD is not blocked, whatever this process inherited.
+pub(crate) fn unblock_sigchld() {
+    // SAFETY: sigset_t is plain data, initialised by sigemptyset before it is read.
+    unsafe {
+        let mut children: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut children);
+        libc::sigaddset(&raw mut children, libc::SIGCHLD);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const children, std::ptr::null_mut());
+    }
+}
+
 /// Closes every descriptor above 2, whoever opened it. Only for a process that begins a new life.
 pub(crate) fn close_above_stdio() {
     // SAFETY: close_range(2) takes no pointer; the callers hold no descriptor above 2 that they use again.

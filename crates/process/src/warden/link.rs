@@ -64,6 +64,8 @@ impl FirstWarden {
             let ended = std::panic::catch_unwind(run);
             sys::exit_now(i32::from(!matches!(ended, Ok(Ok(())))));
         };
+        // Tells of a warden that was stopped.
+        sys::unblock_sigchld();
         sys::become_subreaper().map_err(WardenStep::Adopt.failed())?;
         let raised = Rlimit {
             current: given.maximum,
