@@ -75,6 +75,8 @@ pub const WARDEN_SWEEP_MS: u64 = 1_000;
 /// How long the daemon waits, in milliseconds, for a warden that it had to kill at the end of the session, the
 /// sweep (`WARDEN_SWEEP_MS`) included: one that hangs in the kernel is left behind.
 pub const WARDEN_KILL_MS: u64 = 1_500;
+/// Descriptors that the warden leaves free for ending commands: starts fail before these are used up.
+pub const WARDEN_SPARE_DESCRIPTORS: u64 = 8;
 /// How often the CPU time of a command with `cpuSeconds` is looked at, in milliseconds: two reads of a file, ten
 /// times a second, for such commands only.
 pub const CPU_POLL_MS: u64 = 100;

@@ -314,8 +314,9 @@ async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: F
             }
         };
         let in_order = link.state().shutting_down && reaped.status == 0;
+        // After one that went in order too: it may have been unable to look (no descriptor) at what it had left.
+        takeover::sweep(&link.settings).await;
         if !in_order {
-            takeover::sweep(&link.settings).await;
             {
                 let mut state = link.state();
                 state.outbox = Outbox::default();

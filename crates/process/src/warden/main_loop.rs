@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use exec_protocol::environment::TreeTracking;
+use exec_protocol::limits::WARDEN_SPARE_DESCRIPTORS;
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{Timespec, epoll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -245,6 +246,7 @@ impl Main {
 
     fn has_finished(&mut self) -> bool {
         if self.is_last() {
+            let _spare = SpareDescriptors::open();
             self.end_strays();
         }
         self.is_last() && !self.strays
@@ -261,6 +263,7 @@ impl Main {
         let now = Instant::now();
         while let Some(timer) = self.timers.first().copied().filter(|(at, ..)| *at <= now) {
             self.timers.remove(&timer);
+            let _spare = SpareDescriptors::open();
             match timer {
                 (_, id, Timer::Ladder) => self.climb(id, now),
                 (_, id, Timer::Cpu) => self.check_cpu(id, now),
@@ -296,8 +299,14 @@ impl Main {
         match request {
             Request::Launch(order) => self.launch(*order),
             Request::Stripped(id) => self.refuse_stripped(id),
-            Request::Signal { id, signal } => self.signal(id, signal),
-            Request::End { id, signal, grace } => self.end(id, signal, grace),
+            Request::Signal { id, signal } => {
+                let _spare = SpareDescriptors::open();
+                self.signal(id, signal);
+            }
+            Request::End { id, signal, grace } => {
+                let _spare = SpareDescriptors::open();
+                self.end(id, signal, grace);
+            }
         }
     }
 
@@ -340,13 +349,34 @@ impl Main {
     }
 }
 
+/// Raises the soft limit to the hard one, but for what is spared where that is little.
 fn raise_open_files() {
     let given = getrlimit(Resource::Nofile);
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: given.maximum,
-            maximum: given.maximum,
-        },
-    );
+    let current = given.maximum.map(|hard| {
+        if hard >= 8 * WARDEN_SPARE_DESCRIPTORS {
+            hard - WARDEN_SPARE_DESCRIPTORS
+        } else {
+            hard
+        }
+    });
+    let _ = setrlimit(Resource::Nofile, Rlimit { current, ..given });
+}
+
+/// As long as it lives, the spared descriptors may be used: a warden at its limit must still be able to look at
+/// trees and to kill them.
+struct SpareDescriptors(Rlimit);
+
+impl SpareDescriptors {
+    fn open() -> Self {
+        let before = getrlimit(Resource::Nofile);
+        let current = before.maximum;
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, ..before });
+        Self(before)
+    }
+}
+
+impl Drop for SpareDescriptors {
+    fn drop(&mut self) {
+        let _ = setrlimit(Resource::Nofile, self.0);
+    }
 }

@@ -10,7 +10,7 @@ use exec_process::Signal;
 use exec_process::warden::{FailedStep, FirstWarden, LaunchFailure, WardenConfig, WardenStep};
 
 use crate::Test;
-use crate::fixture::{Event, Fixture, c, line};
+use crate::fixture::{Fixture, c, line};
 
 pub(crate) const TESTS: &[Test] = &[
     ("each_failure_names_its_step", each_failure_names_its_step),
@@ -33,6 +33,10 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_warden_that_cannot_begin_says_why",
         a_warden_that_cannot_begin_says_why,
+    ),
+    (
+        "a_tree_ends_though_starts_have_taken_every_descriptor",
+        a_tree_ends_though_starts_have_taken_every_descriptor,
     ),
     (
         "no_free_descriptor_does_not_widen_a_signal",
@@ -117,16 +121,29 @@ fn no_free_descriptor_does_not_widen_a_signal(mut fixture: Fixture) {
     let mut running = fixture.start(launch);
     assert_eq!(line(&mut running.stdout), "ready");
     let warden = fixture.warden_pid();
-    let (open, hard) = limits_of(warden);
-    limit_open_files(warden, open, hard);
+    let (open, _) = limits_of(warden);
+    limit_open_files(warden, open, open);
     // The leader dies of it; its child in a session of its own does not, although it takes the default action.
     fixture.warden().signal(running.id, Signal::INT);
     let exit = fixture.exit_of(running.id);
     assert_eq!((exit.signal, exit.tree_ended), (Some(libc::SIGINT), false));
     assert_eq!(fixture.survivors().len(), 1);
-    limit_open_files(warden, hard, hard);
-    fixture.warden().end(running.id, Signal::KILL, Duration::ZERO);
-    assert_eq!(fixture.next_of(running.id), Event::TreeEnded(running.id));
+    // A warden that can end nothing any more does not keep the daemon from it.
+    fixture.shut_down_within(Duration::from_secs(1));
+    assert!(fixture.survivors().is_empty());
+}
+
+fn a_tree_ends_though_starts_have_taken_every_descriptor(mut fixture: Fixture) {
+    let launch = fixture.program(&["setsid-child"]);
+    let mut running = fixture.start(launch);
+    assert_eq!(line(&mut running.stdout), "ready");
+    let warden = fixture.warden_pid();
+    let (open, hard) = limits_of(warden);
+    limit_open_files(warden, open, hard);
+    fixture
+        .warden()
+        .end(running.id, Signal::TERM, Duration::from_millis(50));
+    fixture.end_of(running.id);
     assert!(fixture.survivors().is_empty());
 }
 
