@@ -16,6 +16,12 @@ pub const MAX_PROCESSES: usize = 4096;
 pub const MAX_CLOSED_PROCESSES: usize = 16_384;
 /// Bytes of output kept by all closed processes together; the oldest record goes first.
 pub const MAX_CLOSED_RETAINED_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of forgotten output after which the allocator is asked to give free memory back to the system: it keeps
+/// what is in the middle of its heap otherwise.
+pub const TRIM_BYTES: usize = 8 * 1024 * 1024;
+/// From there until it is asked, in milliseconds: what is forgotten meanwhile goes along, and the milliseconds that
+/// it takes are not taken more often.
+pub const TRIM_DELAY_MS: u64 = 10_000;
 /// Requests in work at once (long polls and waits mostly); and those of the daemon that its client has not answered.
 pub const MAX_PENDING_REQUESTS: usize = 4096;
 /// Output bytes a process keeps readable after they were sent; older ones are evicted and counted.
@@ -34,8 +40,8 @@ pub const MAX_WAIT_MS: u64 = 300_000;
 pub const DEFAULT_GRACE_MS: u64 = 2_000;
 /// SIGTERM to SIGKILL for everything that runs when the session ends, in milliseconds.
 pub const SESSION_END_GRACE_MS: u64 = 500;
-/// From SIGKILL until everything must be gone when the session ends, in milliseconds: beyond it the daemon waits
-/// for nobody, and the warden goes on alone.
+/// From SIGKILL until everything must be gone when the session ends, in milliseconds, and then once more until the
+/// warden must be gone: beyond it the daemon kills the warden and what it had.
 pub const SESSION_END_KILL_MS: u64 = 1_000;
 /// How long replies and notifications may take to leave after the session ended, in milliseconds.
 pub const SESSION_END_FLUSH_MS: u64 = 500;
@@ -78,6 +84,11 @@ pub const WARDEN_HELLO_MS: u64 = 10_000;
 /// How long the daemon waits, in milliseconds, for what a lost warden had started to be gone, before it goes on
 /// without it: a process that hangs in the kernel must not stop the session.
 pub const WARDEN_SWEEP_MS: u64 = 1_000;
+/// How long the daemon waits, in milliseconds, for a warden that it had to kill at the end of the session, the
+/// sweep (`WARDEN_SWEEP_MS`) included: one that hangs in the kernel is left behind.
+pub const WARDEN_KILL_MS: u64 = 1_500;
+/// Descriptors that the warden leaves free for ending commands: starts fail before these are used up.
+pub const WARDEN_SPARE_DESCRIPTORS: u64 = 8;
 /// How often the CPU time of a command with `cpuSeconds` is looked at, in milliseconds: two reads of a file, ten
 /// times a second, for such commands only.
 pub const CPU_POLL_MS: u64 = 100;

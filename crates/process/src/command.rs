@@ -14,7 +14,7 @@ use exec_protocol::process::{ResourceLimits, TerminalSize};
 pub struct Command {
     /// Program and arguments, not empty; a program without a slash is looked up on the PATH of `environment`.
     pub argv: Vec<OsString>,
-    /// argv[0] as the process sees it, if other than `argv[0]`.
+    /// The first argument as the process sees it, if other than `argv[0]`.
     pub arg0: Option<OsString>,
     /// Working directory, absolute.
     pub cwd: PathBuf,

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant as SystemInstant};
 
 use exec_protocol::ProcessId;
-use exec_protocol::limits::Limits;
+use exec_protocol::limits::{Limits, TRIM_BYTES, TRIM_DELAY_MS};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use crate::process::{Lifecycle, Process};
+use crate::sys;
 use crate::warden::{Exit, LaunchFailure, LaunchId, WardenEvents};
 
 /// The known processes.
@@ -38,6 +39,10 @@ struct Known {
     retention: Duration,
     max_closed: usize,
     max_closed_cost: usize,
+    /// What forgotten logs took, since free memory was last given back.
+    freed: usize,
+    /// When to give it back, if that is enough.
+    trim_at: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -74,6 +79,8 @@ impl Registry {
                 retention: limits.retention,
                 max_closed: limits.max_closed_processes,
                 max_closed_cost: limits.max_closed_retained_bytes,
+                freed: 0,
+                trim_at: None,
             }),
             first_closed: Notify::new(),
             tree_ended: Notify::new(),
@@ -168,8 +175,19 @@ impl Registry {
             };
             let mut first_closed = pin!(registry.first_closed.notified());
             first_closed.as_mut().enable();
-            let due = registry.lock().expire(Instant::now());
-            match due {
+            let now = Instant::now();
+            let (due, trim) = {
+                let mut known = registry.lock();
+                (known.expire(now), known.trim(now))
+            };
+            if trim == Trim::Now {
+                sys::return_free_memory();
+            }
+            let trim_at = match trim {
+                Trim::At(at) => Some(at),
+                Trim::Now | Trim::No => None,
+            };
+            match due.into_iter().chain(trim_at).min() {
                 Some(due) => sleep_until(due).await,
                 None => first_closed.await,
             }
@@ -194,10 +212,35 @@ impl Registry {
     }
 }
 
+/// Whether free memory is to be given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trim {
+    No,
+    Now,
+    At(Instant),
+}
+
 impl Known {
-    /// It did not start.
+    /// Decides it; once it is `Now`, that counts as done.
+    fn trim(&mut self, now: Instant) -> Trim {
+        if self.freed < TRIM_BYTES {
+            return Trim::No;
+        }
+        let at = *self
+            .trim_at
+            .get_or_insert(now + Duration::from_millis(TRIM_DELAY_MS));
+        if at > now {
+            return Trim::At(at);
+        }
+        self.freed = 0;
+        self.trim_at = None;
+        Trim::Now
+    }
+
+    /// It did not start, or is forgotten.
     fn remove(&mut self, launch: LaunchId) {
         if let Some(record) = self.records.remove(&launch) {
+            self.freed += record.closed.unwrap_or(0);
             if let Some(cost) = record.closed
                 && record.tree_over
             {
@@ -339,5 +382,27 @@ impl WardenEvents for Registry {
             process.on_lost();
         }
         self.tree_ended.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_given_back_once_for_what_is_forgotten_together() {
+        let registry = Registry::new(&Limits::default());
+        let mut known = registry.lock();
+        let now = Instant::now();
+        known.freed = TRIM_BYTES - 1;
+        assert_eq!(known.trim(now), Trim::No);
+        known.freed += 1;
+        let at = now + Duration::from_millis(TRIM_DELAY_MS);
+        assert_eq!(known.trim(now), Trim::At(at));
+        known.freed += TRIM_BYTES;
+        let between = now + Duration::from_millis(TRIM_DELAY_MS / 2);
+        assert_eq!(known.trim(between), Trim::At(at), "not put off");
+        assert_eq!(known.trim(at), Trim::Now);
+        assert_eq!(known.trim(at), Trim::No);
     }
 }

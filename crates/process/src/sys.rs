@@ -13,18 +13,31 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
+/// The process had one thread when this was made, and cannot send it to another.
+#[derive(Debug)]
+pub(crate) struct OneThread(std::marker::PhantomData<*const ()>);
+
+impl OneThread {
+    /// Counts.
+    ///
+    /// # Errors
+    /// /proc, or `Unsupported`: there are more, whose locks a forked child would inherit for ever.
+    pub(crate) fn check() -> io::Result<Self> {
+        if std::fs::read_dir("/proc/self/task")?.count() == 1 {
+            Ok(Self(std::marker::PhantomData))
+        } else {
+            let kind = io::ErrorKind::Unsupported;
+            Err(io::Error::new(kind, "the process has more than one"))
+        }
+    }
+}
+
 /// fork(2) of a process that has one thread. `None` in the child.
 ///
 /// # Errors
-/// fork(2), or `Unsupported`: the process has threads, whose locks a child would inherit for ever.
-pub(crate) fn fork_single_threaded() -> io::Result<Option<i32>> {
-    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "the process has threads",
-        ));
-    }
-    // SAFETY: the process has one thread, so no lock is held by a thread the child lacks, and the child may
+/// fork(2).
+pub(crate) fn fork_single_threaded(_proof: &OneThread) -> io::Result<Option<i32>> {
+    // SAFETY: the process has one thread (the proof says so, and this is it), so no lock is held by a thread the child lacks, and the child may
     // run any code.
     let pid = check(unsafe { libc::fork() })?;
     Ok((pid != 0).then_some(pid))
@@ -76,6 +89,17 @@ pub(crate) fn take_signals() -> io::Result<OwnedFd> {
         ))?;
         // The descriptor is new and nobody else's.
         Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// SIGCHLD is not blocked, whatever this process inherited.
+pub(crate) fn unblock_sigchld() {
+    // SAFETY: sigset_t is plain data, initialised by sigemptyset before it is read.
+    unsafe {
+        let mut children: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut children);
+        libc::sigaddset(&raw mut children, libc::SIGCHLD);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const children, std::ptr::null_mut());
     }
 }
 
@@ -145,6 +169,43 @@ pub(crate) fn dead_child() -> Option<i32> {
     }
 }
 
+/// A child that was stopped since this was last asked; it is told once for each stop.
+pub(crate) fn stopped_child(which: Children) -> Option<i32> {
+    let (kind, id) = match which {
+        Children::All => (libc::P_ALL, 0),
+        Children::One(pid) => (libc::P_PID, pid.cast_unsigned()),
+    };
+    // SAFETY: siginfo_t is plain data; waitid writes one and si_pid is in what it wrote. Without WEXITED no
+    // child is reaped.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WSTOPPED | libc::WNOHANG | libc::__WALL;
+        if libc::waitid(kind, id, &raw mut info, options) != 0 {
+            return None;
+        }
+        let pid = info.si_pid();
+        (pid != 0).then_some(pid)
+    }
+}
+
+/// Which children are asked about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Children {
+    /// Every one.
+    All,
+    /// This one.
+    One(i32),
+}
+
+/// SIGCONT when the thread that started this process dies, so that nobody who stopped it keeps it from
+/// noticing.
+pub(crate) fn wake_at_parent_death() {
+    // SAFETY: prctl(PR_SET_PDEATHSIG) takes no pointer.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT, 0, 0, 0);
+    }
+}
+
 /// Reaps that child, if it is dead; never waits.
 pub(crate) fn reap(pid: i32) -> Option<Reaped> {
     let mut status = 0;
@@ -164,6 +225,15 @@ pub(crate) fn reap(pid: i32) -> Option<Reaped> {
         system: time(usage.ru_stime),
         max_rss_kib: usage.ru_maxrss as u64,
     })
+}
+
+/// Gives memory that is free in the heap back to the system, where the allocator has a way to.
+pub(crate) fn return_free_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: malloc_trim takes no pointer and locks what it touches.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// kill(2) of one process.

@@ -302,10 +302,12 @@ unsafe fn execute(plan: &ChildPlan) {
         // SAFETY: path is NUL-terminated.
         let exists = unsafe { exists(path) };
         let (weight, go_on) = match errno {
-            libc::ENOENT | libc::ENOTDIR if exists => (2, true),
-            libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT => (1, true),
-            libc::EACCES => (3, true),
-            _ => (4, false),
+            // An entry of PATH that no file can be reached through; or the name is too long for any.
+            libc::ENAMETOOLONG => (1, true),
+            libc::ENOENT | libc::ENOTDIR if exists => (3, true),
+            libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT => (2, true),
+            libc::EACCES => (4, true),
+            _ => (5, false),
         };
         if weight > worst.0 {
             worst = (weight, index, exists, errno);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use exec_process::warden::{FirstWarden, WardenConfig};
+use exec_process::warden::{FirstWarden, WardenConfig, WardenError};
 use exec_protocol::PathUri;
 use exec_protocol::limits::{LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits};
 use exec_telemetry::logs;
@@ -30,7 +30,7 @@ enum DaemonError {
     #[error(transparent)]
     Logs(#[from] logs::SetUpError),
     #[error("failed to start the helper process: {0}")]
-    Warden(#[source] std::io::Error),
+    Warden(#[source] WardenError),
     #[error("failed to reach the helper process: {0}")]
     Attach(#[source] std::io::Error),
     #[error("failed to set up the event loop: {0}")]

@@ -144,7 +144,7 @@ impl CgroupRoot {
 
     /// Takes back one that is empty.
     pub(super) fn give_back(&mut self, cgroup: Cgroup) {
-        if cgroup.reusable && !cgroup.killed.get() && self.free.len() < pooled() {
+        if cgroup.reusable && !cgroup.killed.get() && !cgroup.has_children() && self.free.len() < pooled() {
             self.free.push(cgroup);
         } else {
             cgroup.remove();
@@ -184,16 +184,40 @@ fn remove_base(base: &Path, kill: bool) {
             continue;
         }
         let path = entry.path();
-        if fs::remove_dir(&path).is_err() && kill {
+        if remove_tree(&path).is_err() && kill {
             // A member shown as 0 lives in another pid namespace: then so may the daemon, alive.
             let members = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
             if members.lines().all(|pid| pid != "0") {
                 let _ = fs::write(path.join("cgroup.kill"), "1");
-                let _ = fs::remove_dir(&path);
+                let _ = remove_tree(&path);
             }
         }
     }
     let _ = fs::remove_dir(base);
+}
+
+/// Removes a cgroup in which nothing runs, with those that its command made in it.
+fn remove_tree(path: &Path) -> io::Result<()> {
+    match fs::remove_dir(path) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::ENOTEMPTY)) => {
+            for entry in fs::read_dir(path)?.flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    remove_tree(&entry.path())?;
+                }
+            }
+            fs::remove_dir(path)
+        }
+        done => done,
+    }
+}
+
+/// Whether the cgroup2 line of a /proc/…/cgroup names the cgroup whose path ends in `end`, or one below it.
+fn is_inside(text: &str, end: &str) -> bool {
+    let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::")) else {
+        return true;
+    };
+    path.match_indices(end)
+        .any(|(at, _)| matches!(path.as_bytes().get(at + end.len()), None | Some(b'/' | b' ')))
 }
 
 /// The cgroup of one command.
@@ -245,7 +269,7 @@ impl Cgroup {
     }
 
     fn remove(self) {
-        let _ = fs::remove_dir(&self.path);
+        let _ = remove_tree(&self.path);
     }
 
     /// For clone3(2).
@@ -264,8 +288,25 @@ impl Cgroup {
         let length = rustix::io::pread(&self.events, &mut buffer, 0).unwrap_or(0);
         let text = buffer.get(..length).unwrap_or_default();
         // Newer kernels count a process until it has left the processor for good, some microseconds after
-        // it could be reaped; the list of members does not.
-        text.starts_with(b"populated 0") || (length > 0 && self.listed().is_some_and(|list| list.is_empty()))
+        // it could be reaped; the list of members does not, but leaves out those of cgroups below.
+        text.starts_with(b"populated 0")
+            || (length > 0 && !self.has_children() && self.listed().is_some_and(|list| list.is_empty()))
+    }
+
+    /// The process is in it or in one below. What cannot be read counts as in it.
+    pub(super) fn holds(&self, pid: i32) -> bool {
+        let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let (Some(base), Some(own)) = (self.path.parent().and_then(name), name(&self.path)) else {
+            return true;
+        };
+        fs::read_to_string(format!("/proc/{pid}/cgroup"))
+            .map_or(true, |text| is_inside(&text, &format!("/{base}/{own}")))
+    }
+
+    /// The command has made cgroups below it.
+    fn has_children(&self) -> bool {
+        // As of every directory: two, and one for each in it; one where they are not counted.
+        rustix::fs::fstat(&self.directory).is_ok_and(|stat| stat.st_nlink > 2)
     }
 
     /// Its living processes.

@@ -3,24 +3,27 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
-use exec_protocol::limits::WARDEN_HELLO_MS;
+use exec_protocol::limits::{WARDEN_HELLO_MS, WARDEN_KILL_MS};
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::unix::AsyncFd;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::clock::instant;
+use super::error::WardenError;
 use super::link::{Exit, FailedStep, LaunchFailure, LaunchId, WardenEvents};
 use super::main_loop::Settings;
 use super::message::{ExitReport, Report, launch_id};
 use super::takeover;
 use super::wire::{FrameReader, Outbox};
-use crate::sys;
+use crate::sys::{self, Children, Reaped};
 
 /// Between two looks whether a warden whose socket ended has died, and between attempts to start another.
 const RETRY: Duration = Duration::from_millis(2);
@@ -49,6 +52,8 @@ impl fmt::Debug for Link {
 struct State {
     /// `None`: between two wardens.
     socket: Option<Arc<OwnedFd>>,
+    /// The warden, until it is reaped: so long the number is its own.
+    pid: Option<i32>,
     outbox: Outbox,
     /// Launches that could not even be sent.
     refused: Vec<(LaunchId, LaunchFailure)>,
@@ -71,6 +76,7 @@ impl Link {
             events,
             state: Mutex::new(State {
                 socket: Some(Arc::clone(&socket)),
+                pid: Some(pid),
                 outbox: Outbox::default(),
                 refused: Vec::new(),
                 tracking: TreeTracking::Subreaper,
@@ -87,7 +93,7 @@ impl Link {
         let mut reader = FrameReader::default();
         link.await_hello(&socket, &mut reader)?;
         let registered = sys::register(socket)?;
-        tokio::spawn(drive(Arc::clone(&link), registered, reader, pid));
+        tokio::spawn(drive(Arc::clone(&link), registered, reader));
         Ok(link)
     }
 
@@ -149,17 +155,56 @@ impl Link {
         self.wake.notify_one();
     }
 
+    /// Lets the warden go, within the bound; if it does not, ends it and everything it had.
     pub(super) async fn shut_down(&self, bound: Duration) {
-        {
-            let mut state = self.state();
-            state.shutting_down = true;
-            if state.ended {
+        self.state().shutting_down = true;
+        self.wake.notify_one();
+        self.signal_warden(libc::SIGCONT);
+        if tokio::time::timeout(bound, self.has_ended()).await.is_err() {
+            tracing::warn!("the warden did not go when asked: it is killed with everything it had");
+            self.signal_warden(libc::SIGKILL);
+            // The sweep is bounded itself; a warden that hangs in the kernel cannot be waited for.
+            let bound = Duration::from_millis(WARDEN_KILL_MS);
+            let _ = tokio::time::timeout(bound, self.has_ended()).await;
+        }
+    }
+
+    async fn has_ended(&self) {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if self.state().ended {
                 return;
             }
+            ended.await;
         }
-        let ended = self.ended.notified();
-        self.wake.notify_one();
-        let _ = tokio::time::timeout(bound, ended).await;
+    }
+
+    fn signal_warden(&self, signal: i32) {
+        // Reaped only under the same lock.
+        let state = self.state();
+        if let Some(pid) = state.pid {
+            let _ = sys::kill(pid, signal);
+        }
+    }
+
+    /// Reaps the warden if it is dead. `None`: not yet.
+    fn reap_warden(&self) -> Option<Reaped> {
+        let mut state = self.state();
+        let reaped = sys::reap(state.pid?)?;
+        state.pid = None;
+        Some(reaped)
+    }
+
+    /// A command may signal its parent, which is the warden where cgroups track. If it stopped it, the warden
+    /// goes on at once.
+    fn wake_stopped_warden(&self) {
+        let state = self.state();
+        if let Some(pid) = state.pid
+            && sys::stopped_child(Children::One(pid)).is_some()
+        {
+            let _ = sys::kill(pid, libc::SIGCONT);
+        }
     }
 
     /// Hands on what has come. True: something has.
@@ -181,6 +226,10 @@ impl Link {
                 Report::Failed { id, failure } => self.events.failed(LaunchId(id), failure),
                 Report::Exited(report) => self.events.exited(LaunchId(report.id), exit(&report)),
                 Report::TreeEnded { id } => self.events.tree_ended(LaunchId(id)),
+                Report::Unfit { step, errno } => {
+                    let source = io::Error::from_raw_os_error(errno);
+                    return Err(WardenError { step, source }.into());
+                }
             }
         }
         Ok(any)
@@ -246,24 +295,28 @@ fn exit(report: &ExitReport) -> Exit {
 }
 
 /// Serves one warden after the other, until the daemon lets the last one go.
-async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: FrameReader, mut pid: i32) {
+async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: FrameReader) {
+    // Without it a warden that was stopped is only woken at the end of the session.
+    let mut stops = signal(SignalKind::child()).ok();
+    link.wake_stopped_warden();
     loop {
-        serve(&link, &socket, &mut reader).await;
+        serve(&link, &socket, &mut reader, stops.as_mut()).await;
         link.state().socket = None;
         drop(socket);
         // Whatever it was doing, it is no longer the warden. Not reaped yet: the number is its own.
         if !link.state().shutting_down {
-            let _ = sys::kill(pid, libc::SIGKILL);
+            link.signal_warden(libc::SIGKILL);
         }
         let reaped = loop {
-            match sys::reap(pid) {
+            match link.reap_warden() {
                 Some(reaped) => break reaped,
                 None => tokio::time::sleep(RETRY).await,
             }
         };
         let in_order = link.state().shutting_down && reaped.status == 0;
+        // After one that went in order too: it may have been unable to look (no descriptor) at what it had left.
+        takeover::sweep(&link.settings).await;
         if !in_order {
-            takeover::sweep(&link.settings).await;
             {
                 let mut state = link.state();
                 state.outbox = Outbox::default();
@@ -276,13 +329,13 @@ async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: F
             link.ended.notify_waiters();
             return;
         }
-        (socket, pid) = replace(&link).await;
+        socket = replace(&link).await;
         reader = FrameReader::default();
     }
 }
 
 /// Starts another warden, however often that takes; launches that wait for it fail meanwhile.
-async fn replace(link: &Link) -> (AsyncFd<Arc<OwnedFd>>, i32) {
+async fn replace(link: &Link) -> AsyncFd<Arc<OwnedFd>> {
     let mut wait = RETRY;
     loop {
         let started = takeover::start_replacement(&link.settings).and_then(|(socket, pid)| {
@@ -291,9 +344,13 @@ async fn replace(link: &Link) -> (AsyncFd<Arc<OwnedFd>>, i32) {
         });
         match started {
             Ok((socket, registered, pid)) => {
-                link.state().socket = Some(socket);
+                {
+                    let mut state = link.state();
+                    state.socket = Some(socket);
+                    state.pid = Some(pid);
+                }
                 link.wake.notify_one();
-                return (registered, pid);
+                return registered;
             }
             Err(error) => {
                 tracing::error!(%error, "the warden cannot be replaced");
@@ -320,7 +377,12 @@ async fn replace(link: &Link) -> (AsyncFd<Arc<OwnedFd>>, i32) {
 }
 
 /// Reads and writes until the warden's end is closed.
-async fn serve(link: &Link, socket: &AsyncFd<Arc<OwnedFd>>, reader: &mut FrameReader) {
+async fn serve(
+    link: &Link,
+    socket: &AsyncFd<Arc<OwnedFd>>,
+    reader: &mut FrameReader,
+    mut stops: Option<&mut Signal>,
+) {
     let mut blocked = false;
     let mut half_closed = false;
     loop {
@@ -335,7 +397,8 @@ async fn serve(link: &Link, socket: &AsyncFd<Arc<OwnedFd>>, reader: &mut FrameRe
                 match ready.try_io(|fd| reader.receive(fd.get_ref().as_fd())) {
                     Ok(Ok(0)) => return,
                     Ok(Ok(_)) => {
-                        if link.deliver(reader).is_err() {
+                        if let Err(error) = link.deliver(reader) {
+                            tracing::error!(%error, "the warden is given up");
                             return;
                         }
                     }
@@ -352,10 +415,18 @@ async fn serve(link: &Link, socket: &AsyncFd<Arc<OwnedFd>>, reader: &mut FrameRe
                     Err(_would_block) => true,
                 };
             }
+            Some(()) = next_of(stops.as_deref_mut()) => link.wake_stopped_warden(),
             () = link.wake.notified() => {
                 // Also notices what could not be sent for another reason than a full socket.
                 blocked = link.flush().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
             }
         }
+    }
+}
+
+async fn next_of(signals: Option<&mut Signal>) -> Option<()> {
+    match signals {
+        Some(signals) => signals.recv().await,
+        None => None,
     }
 }

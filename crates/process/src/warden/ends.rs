@@ -13,7 +13,7 @@ use super::main_loop::{Main, Timer};
 use super::message::{ExitReport, Report};
 use super::tracker::Tracker;
 use super::tree;
-use crate::sys::{self, Reaped};
+use crate::sys::{self, Children, Reaped};
 use crate::sys_keeper::{RECORD_BYTES, Record, kind};
 
 /// Between two looks for strays.
@@ -26,6 +26,7 @@ impl Main {
         // One read empties it: SIGCHLD is a single pending signal.
         let mut info = [0u8; 128];
         let _ = rustix::io::read(self.signals(), &mut info);
+        self.wake_keepers();
         while let Some(pid) = sys::dead_child() {
             let id = self.by_pid.get(&pid).copied();
             if let Some(id) = id {
@@ -42,6 +43,19 @@ impl Main {
             }
         }
         self.end_strays();
+    }
+
+    /// A command may signal its keeper. A stopped one would report nothing and reap nothing, so it goes on at
+    /// once. Leaders may be stopped: they are not the warden's children where there are keepers.
+    fn wake_keepers(&self) {
+        if !matches!(self.tracker, Tracker::Keepers { .. }) {
+            return;
+        }
+        while let Some(pid) = sys::stopped_child(Children::All) {
+            if self.by_pid.contains_key(&pid) {
+                let _ = sys::kill(pid, libc::SIGCONT);
+            }
+        }
     }
 
     fn leader_reaped(&mut self, id: u64, reaped: &Reaped) {
@@ -272,31 +286,38 @@ impl Main {
         self.end_strays();
     }
 
-    /// Every child of the warden that is no keeper has lost its keeper: it is ended, and when there is none
-    /// left, so are the trees of those keepers.
+    /// Ends what belongs to no command any more: where there are keepers, every child of the warden that is none
+    /// has lost its own, and when none is left, so are the trees of those keepers. When the daemon is gone and
+    /// every command has ended, whatever is left: a process may have moved out of its cgroup.
     pub(super) fn end_strays(&mut self) {
-        let Tracker::Keepers { orphaned, .. } = &mut self.tracker else {
-            return;
-        };
-        if orphaned.is_empty() {
+        let last = self.is_last();
+        let orphaned = matches!(&self.tracker, Tracker::Keepers { orphaned, .. } if !orphaned.is_empty());
+        if !last && !orphaned {
             return;
         }
-        let mut left = false;
+        self.strays = false;
         for pid in tree::children(std::process::id() as i32) {
             if !self.by_pid.contains_key(&pid) {
-                left = true;
+                self.strays = true;
+                if last {
+                    tree::signal_descendants(pid, libc::SIGKILL, |_, _| true);
+                }
                 // A child that has not been reaped: the number is its own.
                 let _ = sys::kill(pid, libc::SIGKILL);
             }
         }
-        if left {
-            self.timers
-                .insert((Instant::now() + STRAY_ROUND, 0, Timer::Strays));
+        if self.strays {
+            if !self.timers.iter().any(|(.., timer)| *timer == Timer::Strays) {
+                self.timers
+                    .insert((Instant::now() + STRAY_ROUND, 0, Timer::Strays));
+            }
             return;
         }
-        for id in std::mem::take(orphaned) {
-            self.jobs.remove(&id);
-            self.report(Report::TreeEnded { id });
+        if let Tracker::Keepers { orphaned, .. } = &mut self.tracker {
+            for id in std::mem::take(orphaned) {
+                self.jobs.remove(&id);
+                self.report(Report::TreeEnded { id });
+            }
         }
     }
 }

@@ -8,6 +8,10 @@ use super::tree;
 use crate::sys;
 use crate::sys_spawn::{Child, Failure, Keeper};
 
+/// Rounds of SIGKILL after which a keeper that has nobody left is no longer waited for: some 300 ms, where a
+/// working one needs one.
+const KEEPER_ROUNDS: u32 = 9;
+
 /// A command from its launch until nothing of it is left.
 #[derive(Debug)]
 pub(super) struct Job {
@@ -93,7 +97,8 @@ impl Job {
     }
 
     /// Kills what is there now. Processes that are forked meanwhile need another round (without cgroup.kill).
-    pub(super) fn kill(&self) {
+    pub(super) fn kill(&self, rounds: u32) {
+        self.kill_escaped();
         if self.stage == Stage::Running {
             self.signal(libc::SIGKILL);
         }
@@ -102,12 +107,30 @@ impl Job {
             Track::Keeper { keeper, .. } => {
                 // A child is forked before its parent is killed or not at all, so the walk converges unless
                 // it is outrun; a few more walks catch up with that.
+                let mut left = 0;
                 for _ in 0..8 {
-                    if tree::signal_descendants(keeper.pid(), libc::SIGKILL, |_, _| true) == 0 {
+                    left = tree::signal_descendants(keeper.pid(), libc::SIGKILL, |_, _| true);
+                    if left == 0 {
                         break;
                     }
                 }
+                // The command may have stopped it, again and again for as long as it lived.
+                let _ = sys::kill(keeper.pid(), libc::SIGCONT);
+                if left == 0 && rounds >= KEEPER_ROUNDS {
+                    // It has nobody left and does not say so: its end does.
+                    let _ = sys::kill(keeper.pid(), libc::SIGKILL);
+                }
             }
+        }
+    }
+
+    /// Kills what has moved out of its cgroup (root can), as long as it is known whose it is: by its ancestors.
+    /// It forfeits the grace, because it is lost sight of as soon as one of those dies.
+    pub(super) fn kill_escaped(&self) {
+        if self.stage == Stage::Running
+            && let Track::Cgroup { cgroup, leader, .. } = &self.track
+        {
+            tree::signal_descendants(*leader, libc::SIGKILL, |pid, _| !cgroup.holds(pid));
         }
     }
 
@@ -143,13 +166,18 @@ impl Job {
 
 /// Signals the group of a leader that its keeper has not reaped. False: it has.
 fn signal_kept_group(keeper: &Keeper, leader: i32, signal: i32) -> bool {
-    let Ok(pidfd) = sys::pidfd(leader) else {
-        return false;
-    };
+    let pidfd = sys::pidfd(leader);
     // Not reaped after the pidfd was opened: so it is the leader's.
     if keeper.leader_reaped() {
         return false;
     }
+    let pidfd = match pidfd {
+        Ok(pidfd) => pidfd,
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return false,
+        // No descriptor is free. The rest of the tree is not meant, so by number, which was the group's a moment
+        // ago.
+        Err(_) => return sys::kill_group(leader, signal).is_ok(),
+    };
     match sys::pidfd_kill_group(pidfd.as_fd(), signal) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
             // Before Linux 6.9: one by one.

@@ -43,6 +43,7 @@ impl Main {
             (_, ladder) if grace.is_zero() => {
                 // A caller's own signal is still seen by who is fast enough.
                 if ladder == Ladder::Idle && signal != libc::SIGTERM {
+                    job.kill_escaped();
                     job.signal(signal);
                 }
                 self.begin_killing(id);
@@ -54,6 +55,7 @@ impl Main {
                     return;
                 }
                 if ladder == Ladder::Idle {
+                    job.kill_escaped();
                     job.signal(signal);
                     // A stopped process gets the first signal only once it goes on.
                     job.signal(libc::SIGCONT);
@@ -80,6 +82,7 @@ impl Main {
             return self.begin_killing(id);
         }
         if let Ladder::Held { signal, kill_at } = job.ladder {
+            job.kill_escaped();
             job.signal(signal);
             job.signal(libc::SIGCONT);
             // Its timer is set.
@@ -104,7 +107,7 @@ impl Main {
             Ladder::Term { kill_at } if kill_at > now => {}
             Ladder::Term { .. } => self.begin_killing(id),
             Ladder::Killing { rounds } => {
-                job.kill();
+                job.kill(rounds);
                 job.ladder = Ladder::Killing {
                     rounds: rounds.saturating_add(1),
                 };

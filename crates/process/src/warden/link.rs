@@ -12,6 +12,7 @@ use exec_protocol::process::{Enforces, ResourceLimits};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::daemon::Link;
+use super::error::{WardenError, WardenStep};
 use super::main_loop::{self, Settings};
 use super::{message, takeover};
 use crate::{Signal, sys};
@@ -38,8 +39,8 @@ impl FirstWarden {
     /// raises its own soft RLIMIT_NOFILE to the hard one (children get the limit the daemon was given).
     ///
     /// # Errors
-    /// socketpair(2) or fork(2) failed.
-    pub fn fork(config: WardenConfig) -> io::Result<Self> {
+    /// The step that failed.
+    pub fn fork(config: WardenConfig) -> Result<Self, WardenError> {
         let given = getrlimit(Resource::Nofile);
         let settings = Settings {
             use_cgroup: config.use_cgroup,
@@ -50,22 +51,28 @@ impl FirstWarden {
                 given.maximum.unwrap_or(u64::MAX),
             ],
         };
-        let (socket, other) = takeover::socket_pair()?;
-        let Some(pid) = sys::fork_single_threaded()? else {
+        let (socket, other) = takeover::socket_pair().map_err(WardenStep::Link.failed())?;
+        let one_thread = sys::OneThread::check().map_err(WardenStep::CountThreads.failed())?;
+        let forked = sys::fork_single_threaded(&one_thread).map_err(WardenStep::Fork.failed())?;
+        let Some(pid) = forked else {
             // The warden: nothing of the daemon's program runs on in it.
             let run = std::panic::AssertUnwindSafe(|| {
-                rustix::stdio::dup2_stdin(&other)?;
+                rustix::stdio::dup2_stdin(&other)
+                    .map_err(|error| WardenStep::KeepLink.failed()(error.into()))?;
                 main_loop::run(settings)
             });
             let ended = std::panic::catch_unwind(run);
             sys::exit_now(i32::from(!matches!(ended, Ok(Ok(())))));
         };
-        sys::become_subreaper()?;
+        // Tells of a warden that was stopped.
+        sys::unblock_sigchld();
+        sys::become_subreaper().map_err(WardenStep::Adopt.failed())?;
         let raised = Rlimit {
             current: given.maximum,
             maximum: given.maximum,
         };
-        setrlimit(Resource::Nofile, raised)?;
+        setrlimit(Resource::Nofile, raised)
+            .map_err(|error| WardenStep::RaiseOpenFiles.failed()(error.into()))?;
         Ok(Self {
             settings,
             socket,
@@ -182,7 +189,7 @@ impl Warden {
     /// ready, which takes a millisecond.
     ///
     /// # Errors
-    /// The warden did not start, or the socket cannot be registered.
+    /// The warden did not begin (then it is a [`WardenError`], if the warden could say why), or the socket cannot be registered.
     pub fn attach(first: FirstWarden, events: Arc<dyn WardenEvents>) -> io::Result<Self> {
         let link = Link::attach(first.settings, first.socket, first.pid, events)?;
         Ok(Self(link))

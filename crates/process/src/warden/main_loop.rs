@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use exec_protocol::environment::TreeTracking;
+use exec_protocol::limits::WARDEN_SPARE_DESCRIPTORS;
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{Timespec, epoll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::cgroup::CgroupRoot;
+use super::error::{WardenError, WardenStep};
 use super::job::Job;
 use super::message::{Report, Request};
 use super::tracker::Tracker;
@@ -42,7 +44,7 @@ pub(super) enum Timer {
     Ladder,
     /// Look at the CPU time used.
     Cpu,
-    /// Look for strays of a keeper that was killed.
+    /// Look for what belongs to no command any more.
     Strays,
 }
 
@@ -65,36 +67,95 @@ pub(super) struct Main {
     /// Leaders (cgroup) or keepers, by process id.
     pub(super) by_pid: HashMap<i32, u64>,
     pub(super) timers: BTreeSet<(Instant, u64, Timer)>,
+    /// At the last look there was a child that belongs to no command.
+    pub(super) strays: bool,
 }
 
 /// Runs the warden on the socket at descriptor 0 to its end.
 ///
 /// # Errors
-/// What it needs to begin could not be had.
-pub(super) fn run(settings: Settings) -> io::Result<()> {
-    let mut main = Main::begin(settings)?;
-    main.serve();
+/// What it needs to begin could not be had; the daemon has been told.
+pub(super) fn run(settings: Settings) -> Result<(), WardenError> {
+    // Nothing of the daemon's is kept but the socket.
+    sys::close_above_stdio();
+    let stdin = rustix::stdio::stdin();
+    let socket = rustix::io::fcntl_dupfd_cloexec(stdin, 3)
+        .map_err(|error| WardenStep::KeepLink.failed()(error.into()))
+        .inspect_err(|error| tell(stdin, error))?;
+    let equipment = Equipment::take(&settings, &socket).inspect_err(|error| tell(socket.as_fd(), error))?;
+    Main::begin(settings, socket, equipment).serve();
     Ok(())
 }
 
-impl Main {
-    fn begin(settings: Settings) -> io::Result<Self> {
-        // Nothing of the daemon's is kept but the socket.
-        sys::close_above_stdio();
-        let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+/// Tells the daemon why there will be no warden.
+fn tell(socket: BorrowedFd<'_>, error: &WardenError) {
+    let unfit = Report::Unfit {
+        step: error.step,
+        errno: error.source.raw_os_error().unwrap_or(libc::EIO),
+    };
+    let _ = rustix::io::write(socket, &unfit.encode());
+}
+
+/// What a warden needs besides its socket.
+#[derive(Debug)]
+struct Equipment {
+    epoll: OwnedFd,
+    signals: OwnedFd,
+    null: OwnedFd,
+    tracker: Tracker,
+    stacks: StackPool,
+}
+
+impl Equipment {
+    fn take(settings: &Settings, socket: &OwnedFd) -> Result<Self, WardenError> {
         let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-        let null = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())?;
-        rustix::stdio::dup2_stdin(&null)?;
-        rustix::stdio::dup2_stdout(&null)?;
-        rustix::stdio::dup2_stderr(&null)?;
-        let signals = sys::take_signals()?;
+        let null = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())
+            .map_err(|error| WardenStep::OpenNull.failed()(error.into()))?;
+        rustix::stdio::dup2_stdin(&null)
+            .and_then(|()| rustix::stdio::dup2_stdout(&null))
+            .and_then(|()| rustix::stdio::dup2_stderr(&null))
+            .map_err(|error| WardenStep::ReplaceStdio.failed()(error.into()))?;
+        let signals = sys::take_signals().map_err(WardenStep::TakeSignals.failed())?;
         let _ = rustix::process::setsid();
         sys::set_comm(c"exec-warden");
-        sys::become_subreaper()?;
+        sys::become_subreaper().map_err(WardenStep::BecomeSubreaper.failed())?;
+        sys::wake_at_parent_death();
         raise_open_files();
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut stacks = StackPool::default();
-        let tracker = Tracker::choose(&settings, &mut stacks)?;
+        let tracker = Tracker::choose(settings, &mut stacks).map_err(WardenStep::Track.failed())?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(|error| WardenStep::Watch.failed()(error.into()))?;
+        for (fd, token) in [
+            (socket.as_fd(), SOCKET),
+            (signals.as_fd(), SIGNALS),
+            (tracker.source(), TRACKER),
+        ] {
+            watch(&epoll, fd, token).map_err(WardenStep::Watch.failed())?;
+        }
+        Ok(Self {
+            epoll,
+            signals,
+            null,
+            tracker,
+            stacks,
+        })
+    }
+}
+
+fn watch(epoll: &OwnedFd, fd: impl AsFd, token: u64) -> io::Result<()> {
+    let data = epoll::EventData::new_u64(token);
+    Ok(epoll::add(epoll, fd, data, epoll::EventFlags::IN)?)
+}
+
+impl Main {
+    fn begin(settings: Settings, socket: OwnedFd, equipment: Equipment) -> Self {
+        let Equipment {
+            epoll,
+            signals,
+            null,
+            tracker,
+            stacks,
+        } = equipment;
         let mut main = Self {
             settings,
             socket,
@@ -110,13 +171,11 @@ impl Main {
             jobs: HashMap::new(),
             by_pid: HashMap::new(),
             timers: BTreeSet::new(),
+            strays: false,
         };
-        main.watch(&main.socket, SOCKET)?;
-        main.watch(&main.signals, SIGNALS)?;
-        main.watch(main.tracker.source(), TRACKER)?;
         main.report(main.hello());
         main.flush();
-        Ok(main)
+        main
     }
 
     pub(super) fn signals(&self) -> &OwnedFd {
@@ -124,8 +183,7 @@ impl Main {
     }
 
     pub(super) fn watch(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
-        let data = epoll::EventData::new_u64(token);
-        Ok(epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)?)
+        watch(&self.epoll, fd, token)
     }
 
     fn hello(&self) -> Report {
@@ -146,7 +204,7 @@ impl Main {
 
     fn serve(&mut self) {
         let mut events = Vec::with_capacity(64);
-        while !(self.daemon_gone && self.jobs.is_empty()) {
+        while !self.has_finished() {
             events.clear();
             let timeout = self.next_timeout();
             match epoll::wait(
@@ -181,6 +239,19 @@ impl Main {
         }
     }
 
+    /// The daemon is gone and every command has ended.
+    pub(super) fn is_last(&self) -> bool {
+        self.daemon_gone && self.jobs.is_empty()
+    }
+
+    fn has_finished(&mut self) -> bool {
+        if self.is_last() {
+            let _spare = SpareDescriptors::open();
+            self.end_strays();
+        }
+        self.is_last() && !self.strays
+    }
+
     fn next_timeout(&self) -> Option<Timespec> {
         let (at, ..) = self.timers.first()?;
         // Rounded up: waking early would spin.
@@ -192,6 +263,7 @@ impl Main {
         let now = Instant::now();
         while let Some(timer) = self.timers.first().copied().filter(|(at, ..)| *at <= now) {
             self.timers.remove(&timer);
+            let _spare = SpareDescriptors::open();
             match timer {
                 (_, id, Timer::Ladder) => self.climb(id, now),
                 (_, id, Timer::Cpu) => self.check_cpu(id, now),
@@ -227,8 +299,14 @@ impl Main {
         match request {
             Request::Launch(order) => self.launch(*order),
             Request::Stripped(id) => self.refuse_stripped(id),
-            Request::Signal { id, signal } => self.signal(id, signal),
-            Request::End { id, signal, grace } => self.end(id, signal, grace),
+            Request::Signal { id, signal } => {
+                let _spare = SpareDescriptors::open();
+                self.signal(id, signal);
+            }
+            Request::End { id, signal, grace } => {
+                let _spare = SpareDescriptors::open();
+                self.end(id, signal, grace);
+            }
         }
     }
 
@@ -271,13 +349,34 @@ impl Main {
     }
 }
 
+/// Raises the soft limit to the hard one, but for what is spared where that is little.
 fn raise_open_files() {
     let given = getrlimit(Resource::Nofile);
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: given.maximum,
-            maximum: given.maximum,
-        },
-    );
+    let current = given.maximum.map(|hard| {
+        if hard >= 8 * WARDEN_SPARE_DESCRIPTORS {
+            hard - WARDEN_SPARE_DESCRIPTORS
+        } else {
+            hard
+        }
+    });
+    let _ = setrlimit(Resource::Nofile, Rlimit { current, ..given });
+}
+
+/// As long as it lives, the spared descriptors may be used: a warden at its limit must still be able to look at
+/// trees and to kill them.
+struct SpareDescriptors(Rlimit);
+
+impl SpareDescriptors {
+    fn open() -> Self {
+        let before = getrlimit(Resource::Nofile);
+        let current = before.maximum;
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, ..before });
+        Self(before)
+    }
+}
+
+impl Drop for SpareDescriptors {
+    fn drop(&mut self) {
+        let _ = setrlimit(Resource::Nofile, self.0);
+    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::process::{Enforcement, Enforces, ResourceLimits};
 
+use super::error::WardenStep;
 use super::link::{FailedStep, Launch, LaunchFailure};
 use super::wire::{Fields, Frame, FrameBuilder, Malformed};
 use crate::sys_spawn::Strings;
@@ -18,6 +19,7 @@ const STARTED: u8 = 17;
 const FAILED: u8 = 18;
 const EXITED: u8 = 19;
 const TREE_ENDED: u8 = 20;
+const UNFIT: u8 = 21;
 
 const TERMINAL: u8 = 1;
 const HAS_STDIN: u8 = 2;
@@ -189,6 +191,11 @@ pub(super) enum Report {
     TreeEnded {
         id: u64,
     },
+    /// Instead of the hello: there will be no warden.
+    Unfit {
+        step: WardenStep,
+        errno: i32,
+    },
 }
 
 /// How a leader ended.
@@ -263,6 +270,14 @@ impl Report {
                     .u8(u8::from(exit.tree_ended))
             }
             Self::TreeEnded { id } => FrameBuilder::new(TREE_ENDED, 0).u64(id),
+            Self::Unfit { step, errno } => {
+                let place = WardenStep::ALL.iter().position(|other| *other == step);
+                FrameBuilder::new(UNFIT, 0)
+                    .u8(place
+                        .and_then(|place| u8::try_from(place).ok())
+                        .unwrap_or(u8::MAX))
+                    .i32(errno)
+            }
         };
         frame.finish().unwrap_or_default()
     }
@@ -332,6 +347,10 @@ impl Report {
                 }))
             }
             TREE_ENDED => Some(Self::TreeEnded { id: fields.u64()? }),
+            UNFIT => Some(Self::Unfit {
+                step: *WardenStep::ALL.get(usize::from(fields.u8()?))?,
+                errno: fields.i32()?,
+            }),
             _ => None,
         }
     }
@@ -395,6 +414,9 @@ mod tests {
             tree_ended: false,
         }));
         round_trip(Report::TreeEnded { id: 0 });
+        for step in WardenStep::ALL {
+            round_trip(Report::Unfit { step, errno: 24 });
+        }
     }
 
     proptest! {

@@ -8,6 +8,7 @@ mod cgroup;
 mod clock;
 mod daemon;
 mod ends;
+mod error;
 mod job;
 mod ladder;
 mod link;
@@ -19,6 +20,7 @@ mod tracker;
 mod tree;
 mod wire;
 
+pub use error::{WardenError, WardenStep};
 pub use link::{
     Exit, FailedStep, FirstWarden, Launch, LaunchFailure, LaunchId, Warden, WardenConfig, WardenEvents,
     run_replacement,

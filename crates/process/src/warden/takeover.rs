@@ -43,25 +43,42 @@ pub(super) async fn sweep(settings: &Settings) {
     };
     remove_cgroups();
     let (began, bound) = (Instant::now(), Duration::from_millis(WARDEN_SWEEP_MS));
-    while kill_children() > 0 && began.elapsed() < bound {
-        tokio::time::sleep(SWEEP_ROUND).await;
+    while began.elapsed() < bound {
+        match kill_children() {
+            Round::Empty => break,
+            Round::Reaped => {}
+            Round::Left => tokio::time::sleep(SWEEP_ROUND).await,
+        }
     }
     remove_cgroups();
 }
 
-/// One round: kills what descends from this process and reaps what is dead. Gives how many children are left.
-fn kill_children() -> usize {
+/// What a round of killing found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// No child.
+    Empty,
+    /// Every child it found is reaped; what those had may have come here since it looked.
+    Reaped,
+    /// Some are not dead yet.
+    Left,
+}
+
+/// One round: kills what descends from this process and reaps what is dead.
+fn kill_children() -> Round {
     let own = std::process::id() as i32;
-    let mut left = 0;
+    let mut round = Round::Empty;
     for child in tree::children(own) {
         tree::signal_descendants(child, libc::SIGKILL, |_, _| true);
         // Not reaped before the next line: the number is its own.
         let _ = sys::kill(child, libc::SIGKILL);
         if sys::reap(child).is_none() {
-            left += 1;
+            round = Round::Left;
+        } else if round == Round::Empty {
+            round = Round::Reaped;
         }
     }
-    left
+    round
 }
 
 /// Starts another warden from this program. Gives the socket and its process id; it is not waited for.

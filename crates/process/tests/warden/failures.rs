@@ -1,12 +1,16 @@
 //! A command that cannot start says why, and leaves nothing.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
+use std::time::Duration;
 
-use exec_process::warden::{FailedStep, LaunchFailure};
+use exec_process::Signal;
+use exec_process::warden::{FailedStep, FirstWarden, LaunchFailure, WardenConfig, WardenStep};
 
 use crate::Test;
-use crate::fixture::{Fixture, c};
+use crate::fixture::{Fixture, c, line};
 
 pub(crate) const TESTS: &[Test] = &[
     ("each_failure_names_its_step", each_failure_names_its_step),
@@ -17,6 +21,26 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "lost_descriptors_fail_one_launch_only",
         lost_descriptors_fail_one_launch_only,
+    ),
+    (
+        "a_refused_fork_fails_one_launch_only",
+        a_refused_fork_fails_one_launch_only,
+    ),
+    (
+        "a_warden_that_cannot_be_forked_is_an_error_with_its_step",
+        a_warden_that_cannot_be_forked_is_an_error_with_its_step,
+    ),
+    (
+        "a_warden_that_cannot_begin_says_why",
+        a_warden_that_cannot_begin_says_why,
+    ),
+    (
+        "a_tree_ends_though_starts_have_taken_every_descriptor",
+        a_tree_ends_though_starts_have_taken_every_descriptor,
+    ),
+    (
+        "no_free_descriptor_does_not_widen_a_signal",
+        no_free_descriptor_does_not_widen_a_signal,
     ),
 ];
 
@@ -34,6 +58,7 @@ fn each_failure_names_its_step(mut fixture: Fixture) {
     let here = dir.path().to_str().expect("UTF-8").to_owned();
     let missing = format!("{here}/missing");
     let below_file = format!("{plain}/x");
+    let long = format!("/{}", "x/".repeat(2048));
     let exec = |program, exists| FailedStep::Exec { program, exists };
     let cases: &[(&[&str], FailedStep, i32)] = &[
         (&[&missing], exec(0, false), libc::ENOENT),
@@ -44,6 +69,9 @@ fn each_failure_names_its_step(mut fixture: Fixture) {
         (&[&missing, &plain, &missing], exec(1, true), libc::EACCES),
         (&[&missing, &lost, &missing], exec(1, true), libc::ENOENT),
         (&[&lost, &plain], exec(1, true), libc::EACCES),
+        (&[&long], exec(0, false), libc::ENAMETOOLONG),
+        (&[&long, &missing], exec(1, false), libc::ENOENT),
+        (&[&long, &plain], exec(1, true), libc::EACCES),
     ];
     for (programs, step, errno) in cases {
         let mut launch = fixture.command(&["x"]);
@@ -71,7 +99,8 @@ fn each_failure_names_its_step(mut fixture: Fixture) {
         errno: libc::ENOTTY,
     };
     assert_eq!(fixture.failure_of(launch), want);
-    let launch = fixture.command(&["true"]);
+    let mut launch = fixture.command(&["true"]);
+    launch.programs.insert(0, c(&long));
     assert_eq!(fixture.run(launch).code, Some(0));
 }
 
@@ -87,30 +116,152 @@ fn a_script_without_an_interpreter_line_runs(mut fixture: Fixture) {
     assert_eq!(fixture.output(launch), format!("{path} one 2\n"));
 }
 
-fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
+fn no_free_descriptor_does_not_widen_a_signal(mut fixture: Fixture) {
+    let launch = fixture.program(&["setsid-child"]);
+    let mut running = fixture.start(launch);
+    assert_eq!(line(&mut running.stdout), "ready");
     let warden = fixture.warden_pid();
+    let (open, _) = limits_of(warden);
+    limit_open_files(warden, open, open);
+    // The leader dies of it; its child in a session of its own does not, although it takes the default action.
+    fixture.warden().signal(running.id, Signal::INT);
+    let exit = fixture.exit_of(running.id);
+    assert_eq!((exit.signal, exit.tree_ended), (Some(libc::SIGINT), false));
+    assert_eq!(fixture.survivors().len(), 1);
+    // A warden that can end nothing any more does not keep the daemon from it.
+    fixture.shut_down_within(Duration::from_secs(1));
+    assert!(fixture.survivors().is_empty());
+}
+
+fn a_tree_ends_though_starts_have_taken_every_descriptor(mut fixture: Fixture) {
+    let launch = fixture.program(&["setsid-child"]);
+    let mut running = fixture.start(launch);
+    assert_eq!(line(&mut running.stdout), "ready");
+    let warden = fixture.warden_pid();
+    let (open, hard) = limits_of(warden);
+    limit_open_files(warden, open, hard);
+    fixture
+        .warden()
+        .end(running.id, Signal::TERM, Duration::from_millis(50));
+    fixture.end_of(running.id);
+    assert!(fixture.survivors().is_empty());
+}
+
+/// How many descriptors the warden holds, and its hard limit.
+fn limits_of(warden: i32) -> (u64, u64) {
     let open = fs::read_dir(format!("/proc/{warden}/fd")).expect("fds").count() as u64;
-    let limit = |soft: u64, hard: u64| {
-        let limit = libc::rlimit {
-            rlim_cur: soft,
-            rlim_max: hard,
-        };
-        // SAFETY: reads one rlimit; nothing is written.
-        let done = unsafe {
-            libc::prlimit(
-                warden,
-                libc::RLIMIT_NOFILE,
-                &raw const limit,
-                std::ptr::null_mut(),
-            )
-        };
-        assert_eq!(done, 0);
-    };
     let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile)
         .maximum
         .unwrap_or(u64::MAX);
+    (open, hard)
+}
+
+fn limit_open_files(warden: i32, soft: u64, hard: u64) {
+    limit(warden, libc::RLIMIT_NOFILE, soft, hard);
+}
+
+fn limit(process: i32, resource: libc::__rlimit_resource_t, soft: u64, hard: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: soft,
+        rlim_max: hard,
+    };
+    // SAFETY: reads one rlimit; nothing is written.
+    let done = unsafe { libc::prlimit(process, resource, &raw const limit, std::ptr::null_mut()) };
+    assert_eq!(done, 0);
+}
+
+fn a_refused_fork_fails_one_launch_only(mut fixture: Fixture) {
+    // Root is not counted.
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let warden = fixture.warden_pid();
+    let hard = rustix::process::getrlimit(rustix::process::Resource::Nproc)
+        .maximum
+        .unwrap_or(u64::MAX);
+    limit(warden, libc::RLIMIT_NPROC, 1, hard);
+    let launch = fixture.command(&["true"]);
+    let want = LaunchFailure {
+        step: FailedStep::Fork,
+        errno: libc::EAGAIN,
+    };
+    assert_eq!(fixture.failure_of(launch), want);
+    limit(warden, libc::RLIMIT_NPROC, hard, hard);
+    let launch = fixture.command(&["echo", "fine"]);
+    assert_eq!(fixture.output(launch), "fine\n");
+}
+
+/// Forks a warden under a limit and prints what came of it: for the test below.
+pub(crate) fn begin(resource: &str, count: &str) -> ExitCode {
+    let count = count.parse().expect("a number");
+    let resource = if resource == "files" {
+        libc::RLIMIT_NOFILE
+    } else {
+        libc::RLIMIT_NPROC
+    };
+    limit(0, resource, count, count);
+    let config = WardenConfig {
+        use_cgroup: false,
+        daemon_gone_grace: Duration::ZERO,
+    };
+    let told = match FirstWarden::fork(config) {
+        Ok(_) => "forked".to_owned(),
+        Err(error) => format!("{:?} {}", error.step, error.source.raw_os_error().unwrap_or(0)),
+    };
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), told.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn a_warden_that_cannot_be_forked_is_an_error_with_its_step(_fixture: Fixture) {
+    let begin = |resource: &str, count: &str| {
+        let output = std::process::Command::new("/proc/self/exe")
+            .args(["program", "begin", resource, count])
+            .output()
+            .expect("spawn");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let failed = |step: WardenStep, errno: i32| format!("{step:?} {errno}");
+    // Descriptors 0 to 2 are there.
+    assert_eq!(begin("files", "4"), failed(WardenStep::Link, libc::EMFILE));
+    assert_eq!(
+        begin("files", "5"),
+        failed(WardenStep::CountThreads, libc::EMFILE)
+    );
+    assert_eq!(begin("files", "9"), "forked");
+    // Root is not counted.
+    if !rustix::process::geteuid().is_root() {
+        assert_eq!(begin("processes", "1"), failed(WardenStep::Fork, libc::EAGAIN));
+    }
+}
+
+fn a_warden_that_cannot_begin_says_why(_fixture: Fixture) {
+    let unfit = |files: &str| {
+        let (mut daemon, warden) = std::os::unix::net::UnixStream::pair().expect("socketpair");
+        let script = format!("ulimit -n {files}; exec /proc/{}/exe warden", std::process::id());
+        let mut warden = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .env("EXEC_SERVER_WARDEN", format!("0 0 {} 64 64", std::process::id()))
+            .stdin(std::os::fd::OwnedFd::from(warden))
+            .spawn()
+            .expect("spawn");
+        let mut said = Vec::new();
+        daemon.read_to_end(&mut said).expect("read");
+        assert_eq!(warden.wait().expect("wait").code(), Some(1));
+        said
+    };
+    // A length, the kind, no descriptors, the step, errno. Each descriptor more allows another step.
+    let said = |step: u8| vec![7, 0, 0, 0, 21, 0, step, libc::EMFILE as u8, 0, 0, 0];
+    let (open_null, take_signals, track) = (6, 8, 11);
+    for (files, step) in [("4", open_null), ("5", take_signals), ("6", track)] {
+        assert_eq!(unfit(files), said(step), "{files} descriptors");
+    }
+}
+
+fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
+    let warden = fixture.warden_pid();
+    let (open, hard) = limits_of(warden);
     for room in 0..3 {
-        limit(open + room, hard);
+        limit_open_files(warden, open + room, hard);
         let mut launch = fixture.command(&["true"]);
         launch.stdin = Some(crate::fixture::null());
         let want = LaunchFailure {
@@ -119,7 +270,7 @@ fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
         };
         assert_eq!(fixture.failure_of(launch), want, "room for {room}");
     }
-    limit(hard, hard);
+    limit_open_files(warden, hard, hard);
     let launch = fixture.command(&["echo", "fine"]);
     assert_eq!(fixture.output(launch), "fine\n");
 }

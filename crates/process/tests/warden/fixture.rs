@@ -86,6 +86,7 @@ impl Fixture {
                 assert_eq!(libc::prctl(libc::PR_SET_DUMPABLE, 1), 0);
             }
         }
+        block_sigchld();
         let config = WardenConfig {
             use_cgroup: cgroup,
             daemon_gone_grace: Duration::from_millis(300),
@@ -262,12 +263,27 @@ impl Fixture {
     }
 
     pub(crate) fn shut_down(&mut self) {
-        self.runtime.block_on(self.warden.shutdown(PATIENCE));
+        self.shut_down_within(PATIENCE);
+    }
+
+    pub(crate) fn shut_down_within(&mut self, bound: Duration) {
+        self.runtime.block_on(self.warden.shutdown(bound));
     }
 
     /// Living processes that this test started.
     pub(crate) fn survivors(&self) -> Vec<i32> {
         survivors(&self.mark)
+    }
+}
+
+/// As a careless parent may leave it to the daemon.
+fn block_sigchld() {
+    // SAFETY: the set is initialised by sigemptyset before it is read.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
     }
 }
 

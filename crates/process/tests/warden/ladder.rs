@@ -36,6 +36,19 @@ pub(crate) const TESTS: &[Test] = &[
         "a_killed_keeper_takes_its_tree_along",
         a_killed_keeper_takes_its_tree_along,
     ),
+    (
+        "a_command_that_stops_its_parent_ends",
+        a_command_that_stops_its_parent_ends,
+    ),
+    (
+        "a_command_that_keeps_stopping_its_parent_ends",
+        a_command_that_keeps_stopping_its_parent_ends,
+    ),
+    (
+        "a_child_that_leaves_its_cgroup_ends",
+        a_child_that_leaves_its_cgroup_ends,
+    ),
+    ("a_cgroup_below_is_of_the_tree", a_cgroup_below_is_of_the_tree),
 ];
 
 const LONG: Duration = Duration::from_secs(60);
@@ -175,4 +188,43 @@ fn a_killed_keeper_takes_its_tree_along(mut fixture: Fixture) {
     assert_eq!(fixture.survivors(), [bystander.pid as i32]);
     fixture.warden().end(bystander.id, Signal::TERM, LONG);
     fixture.end_of(bystander.id);
+}
+
+fn a_command_that_stops_its_parent_ends(mut fixture: Fixture) {
+    // Its start may be told only after somebody has woken who tells it.
+    let running = ready(&mut fixture, &["stops-its-parent"]);
+    let bystander = fixture.command(&["true"]);
+    assert_eq!(fixture.run(bystander).code, Some(0));
+    fixture.warden().end(running.id, Signal::TERM, LONG);
+    assert_eq!(fixture.end_of(running.id).signal, Some(libc::SIGTERM));
+    assert!(fixture.survivors().is_empty());
+}
+
+fn a_command_that_keeps_stopping_its_parent_ends(mut fixture: Fixture) {
+    let running = ready(&mut fixture, &["keeps-stopping-its-parent"]);
+    fixture.warden().end(running.id, Signal::TERM, SHORT);
+    assert_eq!(fixture.end_of(running.id).signal, Some(libc::SIGKILL));
+    assert!(fixture.survivors().is_empty());
+}
+
+fn a_child_that_leaves_its_cgroup_ends(mut fixture: Fixture) {
+    for grace in [SHORT, Duration::ZERO] {
+        let running = ready(&mut fixture, &["child-leaves-its-cgroup"]);
+        assert_eq!(fixture.survivors().len(), 2);
+        fixture.warden().end(running.id, Signal::TERM, grace);
+        fixture.end_of(running.id);
+        // It was killed before its parent was, and dies as fast as it can.
+        eventually("gone", Duration::from_secs(2), || fixture.survivors().is_empty());
+    }
+}
+
+fn a_cgroup_below_is_of_the_tree(mut fixture: Fixture) {
+    let running = ready(&mut fixture, &["makes-a-cgroup"]);
+    assert!(!fixture.exit_of(running.id).tree_ended);
+    assert_eq!(fixture.survivors().len(), 1);
+    fixture.warden().end(running.id, Signal::TERM, SHORT);
+    assert_eq!(fixture.next_of(running.id), Event::TreeEnded(running.id));
+    assert!(fixture.survivors().is_empty());
+    fixture.shut_down();
+    assert!(!crate::loss::cgroup_exists(std::process::id()));
 }

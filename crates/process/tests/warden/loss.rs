@@ -10,6 +10,14 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_killed_daemon_leaves_nothing", a_killed_daemon_leaves_nothing),
     ("a_killed_warden_is_replaced", a_killed_warden_is_replaced),
     ("a_shutdown_ends_everything", a_shutdown_ends_everything),
+    (
+        "a_shutdown_ends_what_keeps_stopping_its_parent",
+        a_shutdown_ends_what_keeps_stopping_its_parent,
+    ),
+    (
+        "a_warden_that_does_not_go_is_killed",
+        a_warden_that_does_not_go_is_killed,
+    ),
 ];
 
 const TREES: &[&[&str]] = &[
@@ -18,6 +26,7 @@ const TREES: &[&[&str]] = &[
     &["setsid-child"],
     &["double-fork"],
     &["many-children", "20"],
+    &["daemon-leaves-its-cgroup"],
 ];
 
 /// Starts every kind of tree.
@@ -57,7 +66,7 @@ fn a_killed_daemon_leaves_nothing(fixture: Fixture) {
         .expect("ready")
         .parse()
         .expect("a pid");
-    assert_eq!(survivors(&mark).len(), 1 + 1 + 2 + 1 + 21);
+    assert_eq!(survivors(&mark).len(), 1 + 1 + 2 + 1 + 21 + 1);
     daemon.kill().expect("kill");
     daemon.wait().expect("wait");
     eventually("everything gone", Duration::from_secs(2), || {
@@ -72,7 +81,7 @@ fn a_killed_daemon_leaves_nothing(fixture: Fixture) {
     assert!(!cgroup_exists(daemon.id()), "its cgroups are removed");
 }
 
-fn cgroup_exists(pid: u32) -> bool {
+pub(crate) fn cgroup_exists(pid: u32) -> bool {
     ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].iter().any(|mount| {
         std::path::Path::new(mount)
             .join(format!("exec-server-{pid}"))
@@ -83,7 +92,7 @@ fn cgroup_exists(pid: u32) -> bool {
 fn a_killed_warden_is_replaced(mut fixture: Fixture) {
     for _ in 0..2 {
         plant(&mut fixture);
-        assert_eq!(fixture.survivors().len(), 1 + 1 + 2 + 1 + 21);
+        assert_eq!(fixture.survivors().len(), 1 + 1 + 2 + 1 + 21 + 1);
         let old = fixture.warden_pid();
         // SAFETY: kill(2) takes no pointer.
         assert_eq!(unsafe { libc::kill(old, libc::SIGKILL) }, 0);
@@ -98,6 +107,10 @@ fn a_killed_warden_is_replaced(mut fixture: Fixture) {
             "and 3 is the directory it lists"
         );
         assert_ne!(fixture.warden_pid(), old);
+        // What a replacement is told by its environment is no business of a command's.
+        let launch = fixture.command(&["env"]);
+        let mark = fixture.mark.clone();
+        assert_eq!(fixture.output(launch), format!("{mark}\nPATH=/usr/bin:/bin\n"));
     }
     fixture.shut_down();
     assert!(!cgroup_exists(std::process::id()));
@@ -110,4 +123,24 @@ fn a_shutdown_ends_everything(mut fixture: Fixture) {
     assert!(fixture.survivors().is_empty());
     assert!(!cgroup_exists(std::process::id()));
     assert!(crate::fixture::children(std::process::id() as i32).is_empty());
+}
+
+fn a_shutdown_ends_what_keeps_stopping_its_parent(mut fixture: Fixture) {
+    let launch = fixture.program(&["keeps-stopping-its-parent"]);
+    let mut running = fixture.start(launch);
+    assert_eq!(line(&mut running.stdout), "ready");
+    fixture.shut_down();
+    assert!(fixture.survivors().is_empty());
+    assert!(!cgroup_exists(std::process::id()));
+    assert!(crate::fixture::children(std::process::id() as i32).is_empty());
+}
+
+fn a_warden_that_does_not_go_is_killed(mut fixture: Fixture) {
+    plant(&mut fixture);
+    // Less than the grace of those that ignore SIGTERM: the warden has no time to end them.
+    fixture.shut_down_within(Duration::from_millis(50));
+    assert!(fixture.survivors().is_empty());
+    assert!(!cgroup_exists(std::process::id()));
+    assert!(crate::fixture::children(std::process::id() as i32).is_empty());
+    while fixture.next_event() != Event::Lost {}
 }

@@ -26,6 +26,33 @@ fn ignore(signal: i32) {
     unsafe { libc::signal(signal, libc::SIG_IGN) };
 }
 
+fn stop_parent() {
+    // SAFETY: kill(2) and getppid(2) take no pointer.
+    unsafe { libc::kill(libc::getppid(), libc::SIGSTOP) };
+}
+
+const HIERARCHIES: [&str; 2] = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+
+fn leave_cgroup() {
+    for hierarchy in HIERARCHIES {
+        let _ = std::fs::write(format!("{hierarchy}/cgroup.procs"), "0");
+    }
+}
+
+fn make_cgroup() {
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let own = own
+        .lines()
+        .find_map(|line| line.strip_prefix("0::"))
+        .unwrap_or("/");
+    for hierarchy in HIERARCHIES {
+        let below = format!("{hierarchy}{own}/below");
+        if std::fs::create_dir(&below).is_ok() {
+            let _ = std::fs::write(format!("{below}/cgroup.procs"), "0");
+        }
+    }
+}
+
 /// Runs one of them.
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     match arguments {
@@ -122,6 +149,50 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
             say("ready");
             sleep_for_ever()
         }
+        // Stops its parent: its keeper, or the warden.
+        ["stops-its-parent"] => {
+            stop_parent();
+            say("ready");
+            sleep_for_ever()
+        }
+        // As often as it can.
+        ["keeps-stopping-its-parent"] => {
+            ignore(libc::SIGTERM);
+            stop_parent();
+            say("ready");
+            loop {
+                stop_parent();
+            }
+        }
+        // A child in the topmost cgroup, if this user may go there; the leader stays.
+        ["child-leaves-its-cgroup"] => {
+            if fork() == 0 {
+                leave_cgroup();
+                say("ready");
+                sleep_for_ever()
+            }
+            sleep_for_ever()
+        }
+        // The same as a daemon: nobody is left who knows whose it is.
+        ["daemon-leaves-its-cgroup"] => {
+            if fork() == 0 {
+                // SAFETY: setsid(2) takes nothing.
+                unsafe { libc::setsid() };
+                leave_cgroup();
+                say("ready");
+                sleep_for_ever()
+            }
+            ExitCode::SUCCESS
+        }
+        // In a cgroup of its own below the one it was started in, if this user may make one.
+        ["makes-a-cgroup"] => {
+            make_cgroup();
+            if fork() == 0 {
+                say("ready");
+                sleep_for_ever()
+            }
+            ExitCode::SUCCESS
+        }
         // Uses the processor in two processes.
         ["spins"] => {
             ignore(libc::SIGXCPU);
@@ -131,6 +202,8 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
                 std::hint::spin_loop();
             }
         }
+        // A daemon that cannot be, or just.
+        ["begin", resource, count] => crate::failures::begin(resource, count),
         // A daemon of the warden, to be killed: starts what it was told to, and waits.
         ["daemon", tracker, mark] => crate::loss::daemon(*tracker == "cgroup", mark),
         _ => ExitCode::FAILURE,
