@@ -174,7 +174,7 @@ async fn what_runs_before_its_start_is_told_gets_its_grace(stage: &Stage) {
         assert_eq!(stage.wait(&process, printed("up")).await, WaitReason::Output);
         process.terminate(Some(LONG));
         let told = stage.told(&process).await;
-        // The shell may tell of its sleep, too, before or after, which the signal has ended.
+        // The shell may tell of its sleep, too, which the signal has ended: on stderr, so before it or after it.
         let said_bye = told.output.windows(4).any(|part| part == b"bye\n");
         assert!(said_bye && told.exit_code == 4, "{told:?}");
     }
