@@ -1,11 +1,14 @@
 //! `exec-server run` ends as its command does, passes on what would end it, and leaves nothing behind.
 
 use std::fs::{self, File, OpenOptions};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use std::sync::Arc;
 
-use exec_tests::server::Ending;
+use exec_tests::run::Heard;
+use exec_tests::server::{Ending, PATIENCE};
 use exec_tests::{Run, marker, ours_only, procfs};
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 
 #[test]
@@ -127,6 +130,54 @@ fn a_signal_that_ends_the_command_ends_the_run_with_it() {
     }
 }
 
+/// A run whose stdout nobody reads, once its command is held back by that: with the command and the unread end.
+fn held_back() -> (Run, u32, OwnedFd) {
+    let (unread, stdout) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+    let mark = marker();
+    let run = Run::helper(&[], &["flood", &mark]).stdout(stdout).start();
+    let flood = run.await_marked(&mark, 1)[0];
+    procfs::await_blocked(flood);
+    (run, flood, unread)
+}
+
+#[test]
+fn a_signal_gets_past_output_that_nobody_takes() {
+    ours_only!();
+    for signal in [Signal::TERM, Signal::HUP] {
+        let (run, _, _unread) = held_back();
+        run.signal(signal);
+        assert_eq!(run.ended(), Ending::Exit(128 + signal.as_raw()));
+        run.assert_nothing_left();
+        let said = String::from_utf8_lossy(&run.stderr.all()).into_owned();
+        assert_eq!(said, "exec-server run: output that nobody read was dropped\n");
+    }
+}
+
+#[test]
+fn what_an_interrupted_command_printed_can_be_read_still() {
+    ours_only!();
+    let (run, flood, unread) = held_back();
+    run.signal(Signal::INT);
+    let over = exec_tests::eventually(PATIENCE, || (!procfs::alive(flood)).then_some(()));
+    assert!(over.is_some(), "the command lives");
+    let rest = Heard::listen(Arc::new(unread));
+    assert_eq!(run.ended(), Ending::Exit(130));
+    // More than the pipe holds: what was on its way has come too.
+    assert!(rest.all().len() > 1 << 20, "{} bytes", rest.all().len());
+    assert_eq!(run.stderr.all(), b"");
+}
+
+#[test]
+fn a_second_interrupt_does_not_wait_for_the_reader() {
+    ours_only!();
+    let (run, flood, _unread) = held_back();
+    run.signal(Signal::INT);
+    let over = exec_tests::eventually(PATIENCE, || (!procfs::alive(flood)).then_some(()));
+    assert!(over.is_some(), "the command lives");
+    run.signal(Signal::INT);
+    assert_eq!(run.ended(), Ending::Exit(130));
+}
+
 #[test]
 fn a_stopped_run_stops_its_command_and_both_go_on() {
     ours_only!();
@@ -138,7 +189,7 @@ fn a_stopped_run_stops_its_command_and_both_go_on() {
             let states = [run.pid(), sleeper].map(|pid| procfs::stat(pid).map(|s| s.state));
             states.iter().all(|s| s.is_some_and(wanted)).then_some(())
         };
-        exec_tests::eventually(Duration::from_secs(20), all).is_some()
+        exec_tests::eventually(PATIENCE, all).is_some()
     };
     run.signal(Signal::TSTP);
     assert!(both_are(|state| state == 'T'), "not stopped");
@@ -207,7 +258,7 @@ fn a_helper_process_that_is_killed_is_told_and_leaves_nothing() {
 #[test]
 fn a_reader_that_is_gone_ends_the_command() {
     ours_only!();
-    let (reader, stdout) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
+    let (reader, stdout) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
     let mark = marker();
     let run = Run::helper(&[], &["flood", &mark]).stdout(stdout).start();
     run.await_marked(&mark, 1);
