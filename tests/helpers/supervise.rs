@@ -27,7 +27,8 @@ fn placed(fd: RawFd) -> OwnedFd {
 /// `supervise [OPTION…] -- COMMAND…`: runs the daemon on descriptors 3, 4 and 5; says `pid N`, then `exit N` or
 /// `signal N` on stdout; at end of its own stdin ends everything below it and goes.
 ///
-/// Options: `nofile=SOFT:HARD`, `core=SOFT`, `umask=OCTAL`, `nice=N`, `ignore=N`, `block=N`, `stray`.
+/// Options: `nofile=SOFT:HARD`, `core=SOFT`, `umask=OCTAL`, `nice=N`, `ignore=N`, `block=N`, `stray`, `session` (it
+/// leads a session whose terminal is its stdin).
 pub(crate) fn supervise(args: &[String]) -> ExitCode {
     set_child_subreaper(Some(getpid())).ok();
     let stdio = [3, 4, 5].map(placed);
@@ -40,12 +41,11 @@ pub(crate) fn supervise(args: &[String]) -> ExitCode {
     };
     let [stdin, stdout, stderr] = stdio.map(Stdio::from);
     let mut daemon = Command::new(program);
-    daemon
-        .args(arguments)
-        .stdin(stdin)
-        .stdout(stdout)
-        .stderr(stderr)
-        .process_group(0);
+    daemon.args(arguments).stdin(stdin).stdout(stdout).stderr(stderr);
+    // The leader of a group cannot start a session.
+    if !options.iter().any(|o| o == "session") {
+        daemon.process_group(0);
+    }
     // Without close-on-exec, as a careless parent leaves them: the daemon has them, its children must not.
     let strays = options.iter().any(|o| o == "stray").then(|| {
         let pipe = rustix::pipe::pipe().ok();
@@ -123,6 +123,10 @@ fn apply(option: &str) -> std::io::Result<()> {
         }
         "nice" => {
             nice(number(value) as i32)?;
+        }
+        "session" => {
+            rustix::process::setsid()?;
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
         }
         "ignore" => {
             // SAFETY: signal(2) with a number and SIG_IGN; no memory involved.

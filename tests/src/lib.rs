@@ -6,12 +6,16 @@
 pub mod client;
 pub mod launch;
 pub mod procfs;
+pub mod run;
 pub mod server;
 pub mod target;
+pub mod terminal;
 pub mod transcript;
 
 pub use client::Running;
 pub use launch::{Launch, helper, program, sh};
 pub use procfs::{eventually, marker};
+pub use run::Run;
 pub use server::{Server, ServerBuilder};
 pub use target::ours;
+pub use terminal::Terminal;

@@ -7,6 +7,7 @@ mod arguments;
 mod entry;
 mod exit;
 mod failure;
+mod leader;
 mod output;
 mod relay;
 mod session;

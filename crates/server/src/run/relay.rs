@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::arguments::Args;
 use super::exit::{BROKEN_PIPE, SIGNAL_EXIT, exit_code, remark};
 use super::failure::Failure;
+use super::leader::Leader;
 use super::output::{Chunks, Output};
 use super::signals::{Caught, Meaning, Signals};
 use super::terminal::{self, RawTerminal};
@@ -26,6 +27,9 @@ const LINGER: Duration = Duration::from_millis(250);
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 /// How long the daemon may take to signal the command before this process stops or goes.
 const SIGNAL_PATIENCE: Duration = Duration::from_millis(200);
+/// How long output may stand still, when a signal that was to end this process has ended the command: a reader that
+/// takes nothing for so long must not keep this process alive.
+const OUTPUT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How far the command is.
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +51,15 @@ enum Stage {
 pub(super) struct Relay {
     client: Client,
     process_id: ProcessId,
+    leader: Leader,
     /// The command has a terminal.
     has_terminal: bool,
     /// And so has this process, in raw mode.
     terminal: Option<RawTerminal>,
     feeder: Option<JoinHandle<()>>,
     stage: Stage,
+    /// The first signal that was to end this process, and when it came.
+    asked_to_end: Option<(Caught, Instant)>,
 }
 
 impl Drop for Relay {
@@ -68,6 +75,7 @@ impl Relay {
     pub(super) async fn run(
         arguments: &Args,
         client: Client,
+        leader: Leader,
         mut events: ProcessEvents,
         mut signals: Signals,
     ) -> Result<u8, Failure> {
@@ -75,34 +83,43 @@ impl Relay {
         let mut relay = Self {
             client,
             process_id: events.process_id().clone(),
+            leader,
             has_terminal: arguments.is_terminal(),
             terminal: None,
             feeder: None,
             stage: Stage::Running,
+            asked_to_end: None,
         };
         if arguments.reads_stdin() {
             relay.attach_stdin()?;
         }
+        let mut last_progress = Instant::now();
         let code = loop {
             tokio::select! {
-                event = next_event(&output.chunks, &mut events) => match event {
-                    Err(why) => return Err(Failure::DaemonEnded(why)),
-                    Ok(Some(ProcessEvent::Output(event))) => output.chunks.push(event.stream, event.chunk.0),
-                    Ok(Some(ProcessEvent::Exited(exited))) => relay.exited(&exited),
-                    Ok(Some(ProcessEvent::Closed(_) | ProcessEvent::TreeEnded) | None) => break relay.code(),
-                },
+                event = next_event(&output.chunks, &mut events) => {
+                    last_progress = Instant::now();
+                    match event {
+                        Err(why) => return Err(Failure::DaemonEnded(why)),
+                        Ok(Some(ProcessEvent::Output(event))) => output.chunks.push(event.stream, event.chunk.0),
+                        Ok(Some(ProcessEvent::Exited(exited))) => relay.exited(&exited),
+                        Ok(Some(ProcessEvent::Closed(_) | ProcessEvent::TreeEnded) | None) => break relay.code(),
+                    }
+                }
                 error = output.end.failure() => return relay.output_failed(error).await,
                 signal = signals.next() => if let Some(code) = relay.signaled(signal).await {
                     return Ok(code);
                 },
+                code = relay.abandoned(last_progress) => return Ok(code),
                 () = reached(relay.stage) => if let Some(code) = relay.advance() {
                     break code;
                 },
             }
         };
+        let last_progress = Instant::now();
         let mut finishing = std::pin::pin!(output.finish());
         loop {
             tokio::select! {
+                code = relay.abandoned(last_progress) => return Ok(code),
                 result = &mut finishing => return match result {
                     Ok(()) => Ok(code),
                     Err(error) => relay.output_failed(error).await,
@@ -171,14 +188,42 @@ impl Relay {
         Ok(BROKEN_PIPE)
     }
 
+    /// Waits for the moment at which what is left of the output is given up: a signal was to end this process, the
+    /// command is over, and nobody takes what it printed. The exit code. Cancel-safe.
+    async fn abandoned(&self, last_progress: Instant) -> u8 {
+        let Some((signal, came)) = self.asked_to_end else {
+            return pending().await;
+        };
+        // At the keyboard it ends a pipeline whose last program, a pager, may take its time: there a second one
+        // says that it is meant.
+        if matches!(signal.name, "SIGINT" | "SIGQUIT") {
+            return pending().await;
+        }
+        self.leader.ended().await;
+        sleep_until(last_progress.max(came) + OUTPUT_PATIENCE).await;
+        entry::tell("output that nobody read was dropped");
+        match self.stage {
+            Stage::Running => SIGNAL_EXIT + signal.number,
+            Stage::Exited { code, .. } | Stage::Ending { code, .. } => code,
+        }
+    }
+
     /// Does what a signal to this process means. The exit code, when it means the end of it.
-    async fn signaled(&self, signal: Caught) -> Option<u8> {
+    async fn signaled(&mut self, signal: Caught) -> Option<u8> {
         match signal.meaning {
-            Meaning::End => match self.stage {
-                Stage::Running => self.pass_on(signal.name),
-                // Nothing is left to pass it to.
-                Stage::Exited { .. } | Stage::Ending { .. } => return Some(SIGNAL_EXIT + signal.number),
-            },
+            Meaning::End => {
+                let is_over = match self.stage {
+                    // One that is held up by its output cannot say so. The first signal leaves it the time to.
+                    Stage::Running => self.asked_to_end.is_some() && self.leader.has_ended(),
+                    Stage::Exited { .. } | Stage::Ending { .. } => true,
+                };
+                if is_over {
+                    // Nothing is left to pass it to.
+                    return Some(SIGNAL_EXIT + signal.number);
+                }
+                self.asked_to_end.get_or_insert((signal, Instant::now()));
+                self.pass_on(signal.name);
+            }
             Meaning::PassOn => self.pass_on(signal.name),
             Meaning::Resize => self.resize(),
             Meaning::Stop => {

@@ -7,6 +7,7 @@ use tokio::process::Command;
 use super::arguments::Args;
 use super::exit::SIGNAL_EXIT;
 use super::failure::Failure;
+use super::leader::Leader;
 use super::relay::Relay;
 use super::signals::{Caught, Meaning, Signals};
 use super::terminal;
@@ -22,7 +23,7 @@ pub(super) async fn run(arguments: &Args) -> Result<u8, Failure> {
     let client = daemon.client.clone();
     let result = tokio::select! {
         started = start(&client, arguments) => match started {
-            Ok(events) => Relay::run(arguments, client.clone(), events, signals).await,
+            Ok((leader, events)) => Relay::run(arguments, client.clone(), leader, events, signals).await,
             Err(failure) => Err(failure),
         },
         signal = first_end(&mut signals) => Ok(SIGNAL_EXIT + signal.number),
@@ -41,14 +42,14 @@ fn spawn_daemon() -> Result<Daemon, Failure> {
     Daemon::spawn_command(command, None, ClientLimits::default()).map_err(Failure::Spawn)
 }
 
-async fn start(client: &Client, arguments: &Args) -> Result<ProcessEvents, Failure> {
+async fn start(client: &Client, arguments: &Args) -> Result<(Leader, ProcessEvents), Failure> {
     let params = arguments.start_request(PROCESS_ID, terminal::size())?;
     client
         .initialize(&InitializeParams::new("exec-server run"))
         .await
         .map_err(Failure::Handshake)?;
     match client.start(&params).await {
-        Ok((_, events)) => Ok(events),
+        Ok((started, events)) => Ok((Leader::watch(started.pid), events)),
         Err(error) => Err(Failure::Start {
             program: arguments.program(),
             error,
