@@ -39,7 +39,7 @@ run: needs ## Build, and show a real session: every message, readably
 .PHONY: test
 test: needs ## Install what the tests need, and run all of them
 	$(CARGO) build -p exec-server -p exec-tests --bins
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --no-fail-fast
 	$(CARGO) test -p exec-protocol --features schema --test schema
 
 ##@ Build

@@ -34,6 +34,28 @@ fn the_daemon_is_killed() {
 }
 
 #[test]
+fn a_daemon_that_starts_meanwhile_sweeps_nothing_from_under_the_old_warden() {
+    ours_only!();
+    let server = Server::builder().ended_by_test().start();
+    let mark = marker();
+    server.spawn(helper(&["sleep", &mark, "ignoring"]));
+    let child = server.await_marked(&mark, 1)[0];
+    let warden = server.warden().expect("a warden");
+    server.kill(server.pid(), Signal::KILL);
+    assert_eq!(server.await_end(BOUND), Some(Ending::Signal(9)));
+    // Held before it can see its command end; the next daemon finds a cgroup of nobody's that is empty.
+    server.kill(warden, Signal::STOP);
+    server.kill(child, Signal::KILL);
+    let next = Server::start();
+    next.spawn(program(&["/bin/true"])).closed();
+    server.kill(warden, Signal::CONT);
+    assert!(
+        eventually(BOUND, || server.processes().is_empty().then_some(())).is_some(),
+        "the warden waits for ever"
+    );
+}
+
+#[test]
 fn the_daemon_is_killed_though_it_has_only_plain_children() {
     let server = Server::builder().ended_by_test().start();
     let mark = marker();

@@ -285,7 +285,13 @@ impl Cgroup {
     /// No living process is in it.
     pub(super) fn is_empty(&self) -> bool {
         let mut buffer = [0u8; 256];
-        let length = rustix::io::pread(&self.events, &mut buffer, 0).unwrap_or(0);
+        let length = match rustix::io::pread(&self.events, &mut buffer, 0) {
+            Ok(length) => length,
+            // It was removed, which only an empty one can be: by a daemon that started after ours had died, and
+            // swept up what it took for left behind.
+            Err(rustix::io::Errno::NODEV) => return true,
+            Err(_) => 0,
+        };
         let text = buffer.get(..length).unwrap_or_default();
         // Newer kernels count a process until it has left the processor for good, some microseconds after
         // it could be reaped; the list of members does not, but leaves out those of cgroups below.
