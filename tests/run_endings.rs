@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use exec_tests::run::Heard;
 use exec_tests::server::{Ending, PATIENCE};
@@ -131,10 +132,10 @@ fn a_signal_that_ends_the_command_ends_the_run_with_it() {
 }
 
 /// A run whose stdout nobody reads, once its command is held back by that: with the command and the unread end.
-fn held_back() -> (Run, u32, OwnedFd) {
+fn held_back(options: &[&str]) -> (Run, u32, OwnedFd) {
     let (unread, stdout) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
     let mark = marker();
-    let run = Run::helper(&[], &["flood", &mark]).stdout(stdout).start();
+    let run = Run::helper(options, &["flood", &mark]).stdout(stdout).start();
     let flood = run.await_marked(&mark, 1)[0];
     procfs::await_blocked(flood);
     (run, flood, unread)
@@ -144,7 +145,7 @@ fn held_back() -> (Run, u32, OwnedFd) {
 fn a_signal_gets_past_output_that_nobody_takes() {
     ours_only!();
     for signal in [Signal::TERM, Signal::HUP] {
-        let (run, _, _unread) = held_back();
+        let (run, _, _unread) = held_back(&[]);
         run.signal(signal);
         assert_eq!(run.ended(), Ending::Exit(128 + signal.as_raw()));
         run.assert_nothing_left();
@@ -154,9 +155,34 @@ fn a_signal_gets_past_output_that_nobody_takes() {
 }
 
 #[test]
+fn a_timeout_gets_past_output_that_nobody_takes() {
+    ours_only!();
+    let (run, _, _unread) = held_back(&["--timeout", "5"]);
+    assert_eq!(run.ended(), Ending::Exit(124));
+    run.assert_nothing_left();
+    let said = String::from_utf8_lossy(&run.stderr.all()).into_owned();
+    assert_eq!(said, "exec-server run: output that nobody read was dropped\n");
+}
+
+#[test]
+fn a_slow_reader_of_a_command_that_ended_in_time_gets_everything() {
+    ours_only!();
+    let (unread, stdout) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+    // More than the pipe holds, and less than fits on the way: the command ends while it is unread.
+    let run = Run::helper(&["--timeout", "1"], &["zeros", "150000", "0"])
+        .stdout(stdout)
+        .start();
+    // Past the time limit and what a stuck reader is given after it.
+    assert_eq!(run.await_end(Duration::from_secs(4)), None);
+    let rest = Heard::listen(Arc::new(unread));
+    assert_eq!(run.ended(), Ending::Exit(0));
+    assert_eq!(rest.all().len(), 150_000);
+}
+
+#[test]
 fn what_an_interrupted_command_printed_can_be_read_still() {
     ours_only!();
-    let (run, flood, unread) = held_back();
+    let (run, flood, unread) = held_back(&[]);
     run.signal(Signal::INT);
     let over = exec_tests::eventually(PATIENCE, || (!procfs::alive(flood)).then_some(()));
     assert!(over.is_some(), "the command lives");
@@ -170,7 +196,7 @@ fn what_an_interrupted_command_printed_can_be_read_still() {
 #[test]
 fn a_second_interrupt_does_not_wait_for_the_reader() {
     ours_only!();
-    let (run, flood, _unread) = held_back();
+    let (run, flood, _unread) = held_back(&[]);
     run.signal(Signal::INT);
     let over = exec_tests::eventually(PATIENCE, || (!procfs::alive(flood)).then_some(()));
     assert!(over.is_some(), "the command lives");

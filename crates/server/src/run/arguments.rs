@@ -70,6 +70,10 @@ impl Args {
         !self.no_stdin
     }
 
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     /// The start request; `size` is the local terminal's.
     pub(super) fn start_request(
         &self,

@@ -6,7 +6,7 @@ use exec_protocol::process::ExitedNotification;
 /// Signal N ended it: this + N.
 pub(super) const SIGNAL_EXIT: u8 = 128;
 /// The time limit ended it.
-const TIMED_OUT: u8 = 124;
+pub(super) const TIMED_OUT: u8 = 124;
 /// Nobody reads its output any more: as if SIGPIPE had ended it.
 pub(super) const BROKEN_PIPE: u8 = SIGNAL_EXIT + 13;
 

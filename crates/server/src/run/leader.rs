@@ -40,14 +40,9 @@ impl Leader {
     pub(super) fn has_ended(&self) -> bool {
         match self {
             Self::Watched(descriptor) => {
-                let now = Timespec {
-                    tv_sec: 0,
-                    tv_nsec: 0,
-                };
-                poll(
-                    &mut [PollFd::new(descriptor.get_ref(), PollFlags::IN)],
-                    Some(&now),
-                ) == Ok(1)
+                let now = Timespec::default();
+                let mut polled = [PollFd::new(descriptor.get_ref(), PollFlags::IN)];
+                poll(&mut polled, Some(&now)) == Ok(1)
             }
             Self::Ended => true,
             Self::Unknown => false,

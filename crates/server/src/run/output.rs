@@ -65,6 +65,11 @@ impl Chunks {
         }
     }
 
+    /// Whether it is the reader that is waited for.
+    pub(super) fn are_held_up(&self) -> bool {
+        self.0.capacity() == 0
+    }
+
     /// Takes a chunk, once there is [`room`](Self::room) for it.
     pub(super) fn push(&self, stream: Stream, bytes: Vec<u8>) {
         // There is room, or the thread has failed, which `End::failure` tells.

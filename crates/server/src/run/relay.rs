@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::arguments::Args;
-use super::exit::{BROKEN_PIPE, SIGNAL_EXIT, exit_code, remark};
+use super::exit::{BROKEN_PIPE, SIGNAL_EXIT, TIMED_OUT, exit_code, remark};
 use super::failure::Failure;
 use super::leader::Leader;
 use super::output::{Chunks, Output};
@@ -27,8 +27,8 @@ const LINGER: Duration = Duration::from_millis(250);
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 /// How long the daemon may take to signal the command before this process stops or goes.
 const SIGNAL_PATIENCE: Duration = Duration::from_millis(200);
-/// How long output may stand still, when a signal that was to end this process has ended the command: a reader that
-/// takes nothing for so long must not keep this process alive.
+/// How long output may stand still, when the command was ended by its time limit or by a signal that was to end this
+/// process too: a reader that takes nothing for so long must not keep this process alive.
 const OUTPUT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How far the command is.
@@ -47,11 +47,22 @@ enum Stage {
     },
 }
 
+/// A command that was started.
+pub(super) struct Started {
+    pub(super) leader: Leader,
+    /// When its time limit ends it, at the earliest.
+    pub(super) deadline: Option<Instant>,
+    pub(super) events: ProcessEvents,
+}
+
 /// A running command.
 pub(super) struct Relay {
     client: Client,
     process_id: ProcessId,
     leader: Leader,
+    /// When its process was seen to have ended.
+    ended: Option<Instant>,
+    deadline: Option<Instant>,
     /// The command has a terminal.
     has_terminal: bool,
     /// And so has this process, in raw mode.
@@ -75,15 +86,21 @@ impl Relay {
     pub(super) async fn run(
         arguments: &Args,
         client: Client,
-        leader: Leader,
-        mut events: ProcessEvents,
+        command: Started,
         mut signals: Signals,
     ) -> Result<u8, Failure> {
+        let Started {
+            leader,
+            deadline,
+            mut events,
+        } = command;
         let mut output = Output::start().map_err(Failure::Thread)?;
         let mut relay = Self {
             client,
             process_id: events.process_id().clone(),
             leader,
+            ended: None,
+            deadline,
             has_terminal: arguments.is_terminal(),
             terminal: None,
             feeder: None,
@@ -109,7 +126,14 @@ impl Relay {
                 signal = signals.next() => if let Some(code) = relay.signaled(signal).await {
                     return Ok(code);
                 },
-                code = relay.abandoned(last_progress) => return Ok(code),
+                () = relay.leader.ended(), if relay.ended.is_none() => relay.ended = Some(Instant::now()),
+                code = relay.abandoned(last_progress), if output.chunks.are_held_up() => {
+                    // The last reader may have come back to what was all there is for now.
+                    if output.chunks.are_held_up() {
+                        return Ok(give_up(code));
+                    }
+                    last_progress = Instant::now();
+                }
                 () = reached(relay.stage) => if let Some(code) = relay.advance() {
                     break code;
                 },
@@ -119,7 +143,7 @@ impl Relay {
         let mut finishing = std::pin::pin!(output.finish());
         loop {
             tokio::select! {
-                code = relay.abandoned(last_progress) => return Ok(code),
+                code = relay.abandoned(last_progress) => return Ok(give_up(code)),
                 result = &mut finishing => return match result {
                     Ok(()) => Ok(code),
                     Err(error) => relay.output_failed(error).await,
@@ -146,6 +170,7 @@ impl Relay {
         if let Some(remark) = remark(exited) {
             entry::tell(remark);
         }
+        self.ended.get_or_insert_with(Instant::now);
         self.stage = Stage::Exited {
             code: exit_code(exited),
             linger_until: Instant::now() + LINGER,
@@ -188,22 +213,24 @@ impl Relay {
         Ok(BROKEN_PIPE)
     }
 
-    /// Waits for the moment at which what is left of the output is given up: a signal was to end this process, the
-    /// command is over, and nobody takes what it printed. The exit code. Cancel-safe.
+    /// Waits for the moment at which output that nobody takes is given up: the command is over, and not only it was to
+    /// end. The exit code. Cancel-safe.
     async fn abandoned(&self, last_progress: Instant) -> u8 {
-        let Some((signal, came)) = self.asked_to_end else {
+        let Some(ended) = self.ended else {
             return pending().await;
         };
-        // At the keyboard it ends a pipeline whose last program, a pager, may take its time: there a second one
-        // says that it is meant.
-        if matches!(signal.name, "SIGINT" | "SIGQUIT") {
-            return pending().await;
-        }
-        self.leader.ended().await;
-        sleep_until(last_progress.max(came) + OUTPUT_PATIENCE).await;
-        entry::tell("output that nobody read was dropped");
+        let (since, code) = match (self.asked_to_end, self.deadline) {
+            // At the keyboard they end a pipeline whose last program, a pager, may take its time: there a second
+            // one says that it is meant.
+            (Some((signal, came)), _) if !matches!(signal.name, "SIGINT" | "SIGQUIT") => {
+                (came, SIGNAL_EXIT + signal.number)
+            }
+            (_, Some(deadline)) if ended >= deadline => (deadline, TIMED_OUT),
+            _ => return pending().await,
+        };
+        sleep_until(since.max(ended).max(last_progress) + OUTPUT_PATIENCE).await;
         match self.stage {
-            Stage::Running => SIGNAL_EXIT + signal.number,
+            Stage::Running => code,
             Stage::Exited { code, .. } | Stage::Ending { code, .. } => code,
         }
     }
@@ -260,6 +287,12 @@ impl Relay {
             tokio::spawn(async move { client.resize(&process_id, size).await });
         }
     }
+}
+
+/// Says that output is lost.
+fn give_up(code: u8) -> u8 {
+    entry::tell("output that nobody read was dropped");
+    code
 }
 
 /// The next event, once there is room for what it may hold. Cancel-safe.

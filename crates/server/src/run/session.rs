@@ -1,14 +1,15 @@
 //! One command, from its start to the end of the daemon that ran it.
 
-use exec_client::{Client, ClientLimits, Daemon, ProcessEvents};
+use exec_client::{Client, ClientLimits, Daemon};
 use exec_protocol::initialize::InitializeParams;
 use tokio::process::Command;
+use tokio::time::Instant;
 
 use super::arguments::Args;
 use super::exit::SIGNAL_EXIT;
 use super::failure::Failure;
 use super::leader::Leader;
-use super::relay::Relay;
+use super::relay::{Relay, Started};
 use super::signals::{Caught, Meaning, Signals};
 use super::terminal;
 
@@ -23,7 +24,7 @@ pub(super) async fn run(arguments: &Args) -> Result<u8, Failure> {
     let client = daemon.client.clone();
     let result = tokio::select! {
         started = start(&client, arguments) => match started {
-            Ok((leader, events)) => Relay::run(arguments, client.clone(), leader, events, signals).await,
+            Ok(command) => Relay::run(arguments, client.clone(), command, signals).await,
             Err(failure) => Err(failure),
         },
         signal = first_end(&mut signals) => Ok(SIGNAL_EXIT + signal.number),
@@ -42,14 +43,22 @@ fn spawn_daemon() -> Result<Daemon, Failure> {
     Daemon::spawn_command(command, None, ClientLimits::default()).map_err(Failure::Spawn)
 }
 
-async fn start(client: &Client, arguments: &Args) -> Result<(Leader, ProcessEvents), Failure> {
+async fn start(client: &Client, arguments: &Args) -> Result<Started, Failure> {
     let params = arguments.start_request(PROCESS_ID, terminal::size())?;
     client
         .initialize(&InitializeParams::new("exec-server run"))
         .await
         .map_err(Failure::Handshake)?;
+    // Before the daemon's own clock begins: a command that it ends for its time limit ends after this.
+    let deadline = arguments
+        .timeout()
+        .and_then(|timeout| Instant::now().checked_add(timeout));
     match client.start(&params).await {
-        Ok((started, events)) => Ok((Leader::watch(started.pid), events)),
+        Ok((response, events)) => Ok(Started {
+            leader: Leader::watch(response.pid),
+            deadline,
+            events,
+        }),
         Err(error) => Err(Failure::Start {
             program: arguments.program(),
             error,
