@@ -269,6 +269,21 @@ fn a_daemon_that_is_killed_is_told_and_leaves_nothing() {
 }
 
 #[test]
+fn daemons_that_start_meanwhile_do_not_keep_what_is_left_from_ending() {
+    ours_only!();
+    let mark = marker();
+    let run = Run::helper(&[], &["tree", &mark]).start();
+    run.await_marked(&mark, 6);
+    run.kill(run.daemon(), Signal::KILL);
+    // Each removes what dead daemons left; the warden of this one is at the same.
+    for _ in 0..10 {
+        assert_eq!(Run::of(&["--", "true"]).output().ending, Ending::Exit(0));
+    }
+    assert_eq!(run.ended(), Ending::Exit(125));
+    run.assert_nothing_left();
+}
+
+#[test]
 fn a_helper_process_that_is_killed_is_told_and_leaves_nothing() {
     ours_only!();
     let mark = marker();
