@@ -86,13 +86,15 @@ fn keys_reach_the_command_and_are_echoed_once() {
 #[test]
 fn a_terminal_that_hangs_up_ends_the_command() {
     ours_only!();
-    let mark = marker();
-    let terminal = Terminal::new(24, 80);
-    let run = Run::helper(&["--tty"], &["tree", &mark]).at(&terminal).start();
-    run.await_marked(&mark, 6);
-    run.signal(Signal::HUP);
-    assert_eq!(run.ended(), Ending::Exit(129));
-    run.assert_nothing_left();
+    for options in [&["--tty"][..], &[]] {
+        let mark = marker();
+        let terminal = Terminal::new(24, 80);
+        let run = Run::helper(options, &["tree", &mark]).at(&terminal).start();
+        run.await_marked(&mark, 6);
+        terminal.hang_up();
+        assert_eq!(run.ended(), Ending::Exit(129), "{options:?}");
+        run.assert_nothing_left();
+    }
 }
 
 #[test]

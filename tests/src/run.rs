@@ -12,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 
@@ -32,15 +33,24 @@ pub struct Heard {
 impl Heard {
     /// Reads a descriptor to its end.
     pub fn listen(source: Arc<OwnedFd>) -> Arc<Self> {
+        Self::listen_unless(source, None)
+    }
+
+    /// Reads a descriptor to its end, or until the other one is at its end; then lets go of both.
+    pub(crate) fn listen_unless(source: Arc<OwnedFd>, stop: Option<OwnedFd>) -> Arc<Self> {
         let heard = Arc::new(Self::default());
         let to = Arc::clone(&heard);
         thread::spawn(move || {
             let mut buffer = vec![0; 65_536];
-            // A terminal without users answers EIO.
-            while let Ok(length @ 1..) = rustix::io::read(&source, &mut buffer) {
+            while !stop.as_ref().is_some_and(|stop| is_told_to_stop(&source, stop)) {
+                // A terminal without users answers EIO.
+                let Ok(length @ 1..) = rustix::io::read(&source, &mut buffer) else {
+                    break;
+                };
                 lock(&to.state).0.extend_from_slice(&buffer[..length]);
                 to.changed.notify_all();
             }
+            drop((source, stop));
             lock(&to.state).1 = true;
             to.changed.notify_all();
         });
@@ -93,6 +103,16 @@ impl Heard {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&lock(&self.state).0).into_owned()
     }
+}
+
+/// Waits for bytes; true when `stop` ended first.
+fn is_told_to_stop(source: &OwnedFd, stop: &OwnedFd) -> bool {
+    let mut polled = [
+        PollFd::new(stop, PollFlags::IN),
+        PollFd::new(source, PollFlags::IN),
+    ];
+    let waited = poll(&mut polled, None);
+    waited.is_ok() && !polled[0].revents().is_empty()
 }
 
 /// What is fixed before a run starts.

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
@@ -14,6 +15,8 @@ use crate::run::Heard;
 pub struct Terminal {
     master: Arc<OwnedFd>,
     slave: OwnedFd,
+    /// While it is open, someone looks at the screen.
+    watched: OwnedFd,
     /// What was printed on it so far.
     pub screen: Arc<Heard>,
 }
@@ -30,8 +33,10 @@ impl Terminal {
         grantpt(&master).expect("grantpt");
         unlockpt(&master).expect("unlockpt");
         let slave = ioctl_tiocgptpeer(&master, flags).expect("the other end");
+        let (stop, watched) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
         let terminal = Self {
-            screen: Heard::listen(Arc::clone(&master)),
+            screen: Heard::listen_unless(Arc::clone(&master), Some(stop)),
+            watched,
             master,
             slave,
         };
@@ -60,6 +65,23 @@ impl Terminal {
     pub fn type_in(&self, keys: &[u8]) {
         let written = rustix::io::write(&self.master, keys).expect("write to the PTY");
         assert_eq!(written, keys.len());
+    }
+
+    /// Its window is closed.
+    ///
+    /// # Panics
+    /// When that takes long.
+    pub fn hang_up(self) {
+        let Self {
+            master,
+            slave,
+            watched,
+            screen,
+        } = self;
+        drop((master, watched));
+        // The last descriptor of the test's end is the listener's.
+        drop(screen.all());
+        drop(slave);
     }
 
     /// Waits until the screen shows this.
