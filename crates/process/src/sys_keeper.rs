@@ -283,9 +283,11 @@ fn micros(time: &libc::timeval) -> u64 {
         .wrapping_add(time.tv_usec as u64)
 }
 
-/// The leader is dead or dying and never executed anything (PF_FORKNOEXEC in its stat line).
+/// PF_FORKNOEXEC in the flags of a stat line: never executed a program since it was forked.
+pub(crate) const FORK_NO_EXEC: u64 = 0x40;
+
+/// The leader is dead or dying and never executed anything.
 fn died_before_exec(pid: u32) -> bool {
-    const FORK_NO_EXEC: u64 = 0x40;
     let mut path = *b"/proc/0000000000/stat\0";
     let mut rest = pid;
     // Leading zeroes are not allowed there: write the digits from the right, then begin at the first one.
