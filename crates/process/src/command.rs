@@ -9,6 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use exec_protocol::process::{ResourceLimits, TerminalSize};
 
+use crate::environment;
+
 /// Everything the process table needs to start a process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Command {
@@ -140,12 +142,9 @@ impl Command {
 }
 
 fn variable(name: &OsStr, value: &OsStr) -> Result<CString, InvalidCommand> {
-    let member = || format!("env.{}", name.to_string_lossy());
-    if name.is_empty() || name.as_bytes().contains(&b'=') {
-        return Err(invalid(member(), "a name must not be empty or hold `=`"));
-    }
-    CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())
-        .map_err(|_| invalid(member(), "must not hold NUL"))
+    let refuse = |reason| invalid(format!("env.{}", name.to_string_lossy()), reason);
+    environment::check(name, value).map_err(refuse)?;
+    CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).map_err(|_| refuse("must not hold NUL"))
 }
 
 fn invalid(member: impl Into<String>, reason: &str) -> InvalidCommand {

@@ -43,7 +43,7 @@ pub fn prepare(
         None => Environment::new(),
     };
     for (name, value) in env {
-        check("env", name, value)?;
+        check_member("env", name, value)?;
         environment.insert(name.into(), value.into());
     }
     // One context or none: a tracestate beside a foreign traceparent would be a lie.
@@ -90,7 +90,7 @@ fn apply(own: &Environment, policy: &EnvPolicy) -> Result<Environment, InvalidCo
         environment.retain(|name, _| !excludes.match_name(name));
     }
     for (name, value) in &policy.set {
-        check("envPolicy.set", name, value)?;
+        check_member("envPolicy.set", name, value)?;
         environment.insert(name.into(), value.into());
     }
     if !policy.include_only.is_empty() {
@@ -126,23 +126,27 @@ impl Patterns {
     }
 }
 
-/// Refuses what no environment can hold.
-fn check(map: &str, name: &str, value: &str) -> Result<(), InvalidCommand> {
-    let reason = if name.is_empty() {
-        "a name must not be empty"
-    } else if name.contains('=') {
-        "a name must not hold `=`"
-    } else if name.contains('\0') {
-        "a name must not hold NUL"
-    } else if value.contains('\0') {
-        "a value must not hold NUL"
-    } else {
-        return Ok(());
-    };
-    Err(InvalidCommand {
+fn check_member(map: &str, name: &str, value: &str) -> Result<(), InvalidCommand> {
+    check(name.as_ref(), value.as_ref()).map_err(|reason| InvalidCommand {
         member: format!("{map}.{name}"),
         reason: reason.to_owned(),
     })
+}
+
+/// Refuses what no environment can hold, and says why.
+pub(crate) fn check(name: &OsStr, value: &OsStr) -> Result<(), &'static str> {
+    let (name, value) = (name.as_bytes(), value.as_bytes());
+    if name.is_empty() {
+        Err("a name must not be empty")
+    } else if name.contains(&b'=') {
+        Err("a name must not hold `=`")
+    } else if name.contains(&0) {
+        Err("a name must not hold NUL")
+    } else if value.contains(&0) {
+        Err("a value must not hold NUL")
+    } else {
+        Ok(())
+    }
 }
 
 fn insert(
@@ -151,12 +155,11 @@ fn insert(
     name: &str,
     value: &str,
 ) -> Result<(), InvalidCommand> {
-    if value.contains('\0') {
-        return Err(InvalidCommand {
-            member: member.to_owned(),
-            reason: "must not hold NUL".to_owned(),
-        });
-    }
+    check(name.as_ref(), value.as_ref()).map_err(|_| InvalidCommand {
+        member: member.to_owned(),
+        // The names are this file's own.
+        reason: "must not hold NUL".to_owned(),
+    })?;
     environment.insert(name.into(), value.into());
     Ok(())
 }

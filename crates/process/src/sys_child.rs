@@ -158,7 +158,8 @@ pub(crate) unsafe fn arrange_descriptors(plan: &ChildPlan, report_flags: i32) ->
         }
     }
     if plan.report != REPORT {
-        // SAFETY: as above; all sources have been used.
+        // SAFETY: dup3(2) takes no pointer; the table is this process's own. The stdio sources have been used,
+        // so it does not matter if one of them stood at REPORT.
         let done = unsafe {
             call3(
                 libc::SYS_dup3,
@@ -176,7 +177,8 @@ pub(crate) unsafe fn arrange_descriptors(plan: &ChildPlan, report_flags: i32) ->
     if done < 0 {
         // Before Linux 5.9. The warden's descriptors are all closed on exec; until then they are held.
         for fd in (REPORT + 1)..1024 {
-            // SAFETY: as above.
+            // SAFETY: close(2) takes no pointer; the table is this process's own, and nothing above REPORT in
+            // it is used again.
             unsafe { call3(libc::SYS_close, fd as usize, 0, 0) };
         }
     }
@@ -189,32 +191,43 @@ pub(crate) unsafe fn arrange_descriptors(plan: &ChildPlan, report_flags: i32) ->
 /// `argument` is a valid `ChildPlan` that lives until this process has executed or died; runs in a process
 /// of its own with its own descriptor table.
 pub(crate) unsafe extern "C" fn direct_child(argument: *mut c_void) -> ! {
-    // SAFETY: the caller's promise.
+    // SAFETY: `argument` points to a ChildPlan that `Memory` in sys_spawn.rs holds in place until this process has
+    // left this memory; what changes in it meanwhile is atomic, but for script_argv's array, which only this
+    // process touches.
     let plan = unsafe { &*argument.cast::<ChildPlan>() };
-    // SAFETY: this process has a table of its own.
+    // SAFETY: cloned without CLONE_FILES, this process has a table of its own and owns nothing in it; the plan's
+    // pointers are into the strings and arrays that live as long as the plan.
     unsafe { run(plan, true) }
 }
 
 /// The child of a keeper, which has arranged the descriptors.
 ///
 /// # Safety
-/// As [`direct_child`].
+/// `argument` is a valid `ChildPlan` that lives until this process has executed or died; runs in a process
+/// of its own with its own descriptor table.
 pub(crate) unsafe extern "C" fn kept_child(argument: *mut c_void) -> ! {
-    // SAFETY: the caller's promise.
+    // SAFETY: `argument` is the keeper's own plan. CLONE_VFORK stops the keeper until this process has executed or
+    // died, and if the keeper is killed meanwhile, `Keeper::dead` in sys_spawn.rs leaks the plan.
     let plan = unsafe { &*argument.cast::<ChildPlan>() };
-    // SAFETY: as above.
+    // SAFETY: cloned without CLONE_FILES, this process has a table of its own, a copy of what the keeper has
+    // arranged; the plan's pointers are into the strings and arrays that live as long as the plan.
     unsafe { run(plan, false) }
 }
 
+/// # Safety
+/// The process has a descriptor table of its own and owns nothing in it. The plan's `cwd` and programs are
+/// NUL-terminated, its arrays of argv, environment and script_argv NULL-terminated, and all of them live until
+/// this process has executed or died.
 unsafe fn run(plan: &ChildPlan, arrange: bool) -> ! {
     if !bind_to_parent(plan.parent.load(Ordering::SeqCst)) {
         exit_raw(127);
     }
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the descriptor table is this process's own and the plan's `cwd` is NUL-terminated, as `run` demands.
     match unsafe { set_up(plan, arrange) } {
         Ok(()) => {
             if plan.pass_gate() {
-                // SAFETY: the plan's arrays are valid and NULL-terminated (its maker's promise).
+                // SAFETY: `run` demands strings that are NUL-terminated and arrays that are NULL-terminated;
+                // `Memory::new` in sys_spawn.rs made them so.
                 unsafe { execute(plan) };
             } else {
                 plan.fail(step::ENDED, libc::ECANCELED);
@@ -226,7 +239,7 @@ unsafe fn run(plan: &ChildPlan, arrange: bool) -> ! {
 }
 
 /// # Safety
-/// As [`arrange_descriptors`]; and the plan's pointers are valid.
+/// The process has a descriptor table of its own and owns nothing in it; the plan's `cwd` is NUL-terminated.
 unsafe fn set_up(plan: &ChildPlan, arrange: bool) -> Result<(), (u32, i32)> {
     let setup = |result: isize| {
         if result < 0 {
@@ -238,7 +251,7 @@ unsafe fn set_up(plan: &ChildPlan, arrange: bool) -> Result<(), (u32, i32)> {
     // SAFETY: setsid(2) takes no arguments.
     setup(unsafe { call3(libc::SYS_setsid, 0, 0, 0) })?;
     if arrange {
-        // SAFETY: the caller's promise.
+        // SAFETY: the descriptor table is this process's own and it owns nothing in it.
         unsafe { arrange_descriptors(plan, libc::O_CLOEXEC) }.map_err(|errno| (step::SETUP, errno))?;
     } else {
         // The keeper's record pipe is not the command's.
@@ -260,7 +273,8 @@ unsafe fn set_up(plan: &ChildPlan, arrange: bool) -> Result<(), (u32, i32)> {
             0,
         )
     })?;
-    // SAFETY: cwd is NUL-terminated.
+    // SAFETY: reads `cwd`, which is NUL-terminated and lives as long as the plan; without CLONE_FS the working
+    // directory is this process's own.
     let done = unsafe { call3(libc::SYS_chdir, plan.cwd as usize, 0, 0) };
     if done < 0 {
         return Err((step::CWD, -done as i32));
@@ -288,18 +302,20 @@ unsafe fn execute(plan: &ChildPlan) {
     // Written down only at the end: a failure that a later program makes good is none.
     let mut worst = (0, 0, false, libc::ENOENT);
     for index in 0..plan.program_count {
-        // SAFETY: index < program_count.
+        // SAFETY: `programs` has `program_count` places, and index is below that.
         let path = unsafe { *plan.programs.add(index as usize) };
-        // SAFETY: the strings are NUL-terminated, the arrays NULL-terminated.
+        // SAFETY: `path` is one of the plan's NUL-terminated programs; its argv and environment are NULL-terminated
+        // arrays of NUL-terminated strings.
         let mut errno = unsafe { exec(path, plan.argv, plan.environment) };
         if errno == libc::ENOEXEC {
-            // SAFETY: script_argv has at least two places; only this child uses it.
+            // SAFETY: script_argv has the shell, this place and a NULL at least, and only this child uses it; what
+            // is written there is NUL-terminated, so the array stays what execve(2) takes.
             errno = unsafe {
                 *plan.script_argv.add(1) = path;
                 exec(c"/bin/sh".as_ptr().cast(), plan.script_argv, plan.environment)
             };
         }
-        // SAFETY: path is NUL-terminated.
+        // SAFETY: `path` is one of the plan's programs, NUL-terminated.
         let exists = unsafe { exists(path) };
         let (weight, go_on) = match errno {
             // An entry of PATH that no file can be reached through; or the name is too long for any.
@@ -322,8 +338,13 @@ unsafe fn execute(plan: &ChildPlan) {
     plan.fail(step::EXEC, errno);
 }
 
+/// execve(2): comes back with errno only.
+///
+/// # Safety
+/// `path` is NUL-terminated; `argv` and `environment` are NULL-terminated arrays of NUL-terminated strings.
 unsafe fn exec(path: *const u8, argv: *const *const u8, environment: *const *const u8) -> i32 {
-    // SAFETY: the caller's strings and arrays are valid and terminated.
+    // SAFETY: execve(2) reads `path` up to its NUL and both arrays up to their NULL, as demanded above; it writes
+    // nothing of ours.
     -unsafe {
         call3(
             libc::SYS_execve,
@@ -334,8 +355,12 @@ unsafe fn exec(path: *const u8, argv: *const *const u8, environment: *const *con
     } as i32
 }
 
+/// The file is there, whoever may use it.
+///
+/// # Safety
+/// `path` is NUL-terminated.
 unsafe fn exists(path: *const u8) -> bool {
-    // SAFETY: path is NUL-terminated.
+    // SAFETY: faccessat(2) reads `path` up to its NUL and writes nothing.
     unsafe {
         call3(
             libc::SYS_faccessat,

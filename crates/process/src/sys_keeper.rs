@@ -64,7 +64,8 @@ const ANY_CHILD: usize = 0x4000_0000; // __WALL
 /// `argument` is a valid `ChildPlan` that lives until this process is dead; the process has its own
 /// descriptor table and stack.
 pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
-    // SAFETY: the caller's promise.
+    // SAFETY: `argument` points to a ChildPlan that `Keeper` in sys_spawn.rs holds in place until this process is
+    // reaped, and leaks if it was killed; what changes in it meanwhile is atomic.
     let plan = unsafe { &*argument.cast::<ChildPlan>() };
     if !bind_to_parent(plan.parent.load(Ordering::SeqCst)) {
         exit_raw(127);
@@ -75,14 +76,16 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
         call3(libc::SYS_getpid, 0, 0, 0)
     };
     plan.parent.store(own as i32, Ordering::SeqCst);
-    // SAFETY: this process has a table of its own and owns nothing in it.
+    // SAFETY: cloned without CLONE_FILES, this process has a table of its own, and owns nothing in it.
     let arranged = unsafe { arrange_descriptors(plan, libc::O_CLOEXEC) };
     if let Err(errno) = arranged {
         give_up(plan, step::SETUP, errno);
     }
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PARENT_SETTID | libc::SIGCHLD;
-    // SAFETY: the child's stack is the plan's other one, used by nobody else; CLONE_VFORK holds this process
-    // until the child has executed or died; the tid goes to the plan, as every process here sees it.
+    // SAFETY: the child's stack is the plan's other one, 64 KiB, page-aligned, used by nobody else until the child
+    // has executed or died; `argument` is the ChildPlan that kept_child takes and lives as long; kept_child makes
+    // raw system calls only, so it allocates and locks nothing and touches no thread-local storage. The tid goes
+    // to the plan's `leader`, four bytes that only the kernel writes.
     let leader = unsafe {
         clone_with(
             libc::SYS_clone,
@@ -100,7 +103,7 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
     }
     // What the command reads and writes is not the keeper's to hold open.
     for fd in 0..3 {
-        // SAFETY: close(2) on this process's own table.
+        // SAFETY: close(2) takes no pointer; the table is this process's own, and it uses only REPORT.
         unsafe { call3(libc::SYS_close, fd, 0, 0) };
     }
     if plan.failed_step.load(Ordering::SeqCst) != step::NONE {
@@ -188,7 +191,7 @@ fn give_up(plan: &ChildPlan, step: u32, errno: i32) -> ! {
 
 fn send(record: &Record) {
     loop {
-        // SAFETY: reads the record; the pipe's write end blocks, and a record goes out whole.
+        // SAFETY: write(2) reads RECORD_BYTES of a Record of that size, all of them initialised: it has no padding.
         let sent = unsafe {
             call3(
                 libc::SYS_write,
@@ -206,10 +209,11 @@ fn send(record: &Record) {
 /// Waits for a child to end, without reaping it. `None`: there is no child.
 fn next_dead() -> Option<isize> {
     loop {
-        // SAFETY: siginfo_t is plain data.
+        // SAFETY: siginfo_t is integers and pointers, for which all zero is a value.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         let options = (libc::WEXITED | libc::WNOWAIT) as usize | ANY_CHILD;
-        // SAFETY: the kernel writes one siginfo_t.
+        // SAFETY: the kernel writes one siginfo_t, to one on this stack; the rusage pointer is NULL, which waitid(2)
+        // takes for none.
         let done = unsafe {
             call5(
                 libc::SYS_waitid,
@@ -221,7 +225,7 @@ fn next_dead() -> Option<isize> {
             )
         };
         if done == 0 {
-            // SAFETY: waitid(2) filled the child member.
+            // SAFETY: waitid(2) without WNOHANG succeeded, so it has filled the member for children.
             return Some(unsafe { info.si_pid() } as isize);
         }
         if done != -(libc::EINTR as isize) {
@@ -234,9 +238,9 @@ fn next_dead() -> Option<isize> {
 fn reap(pid: isize, options: i32) -> Option<(isize, i32, libc::rusage)> {
     loop {
         let mut status = 0;
-        // SAFETY: rusage is plain data.
+        // SAFETY: rusage is integers, for which all zero is a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one int and one rusage.
+        // SAFETY: the kernel writes one int and one rusage, to those on this stack.
         let done = unsafe {
             call5(
                 libc::SYS_wait4,
@@ -257,9 +261,9 @@ fn reap(pid: isize, options: i32) -> Option<(isize, i32, libc::rusage)> {
 }
 
 fn monotonic() -> u64 {
-    // SAFETY: timespec is plain data.
+    // SAFETY: timespec is integers, for which all zero is a value.
     let mut now: libc::timespec = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes one timespec.
+    // SAFETY: the kernel writes one timespec, to the one on this stack.
     unsafe {
         call3(
             libc::SYS_clock_gettime,
@@ -279,9 +283,11 @@ fn micros(time: &libc::timeval) -> u64 {
         .wrapping_add(time.tv_usec as u64)
 }
 
-/// The leader is dead or dying and never executed anything (PF_FORKNOEXEC in its stat line).
+/// PF_FORKNOEXEC in the flags of a stat line: never executed a program since it was forked.
+pub(crate) const FORK_NO_EXEC: u64 = 0x40;
+
+/// The leader is dead or dying and never executed anything.
 fn died_before_exec(pid: u32) -> bool {
-    const FORK_NO_EXEC: u64 = 0x40;
     let mut path = *b"/proc/0000000000/stat\0";
     let mut rest = pid;
     // Leading zeroes are not allowed there: write the digits from the right, then begin at the first one.
@@ -297,7 +303,8 @@ fn died_before_exec(pid: u32) -> bool {
         path[start + offset] = *byte;
     }
     let mut text = [0u8; 512];
-    // SAFETY: the path is NUL-terminated; the kernel writes at most the buffer's length.
+    // SAFETY: openat(2) reads the path from `start` to the NUL at its end; read(2) writes at most the buffer's
+    // length; close(2) closes the descriptor that was opened just now and is nobody else's.
     let length = unsafe {
         let fd = call5(
             libc::SYS_openat,

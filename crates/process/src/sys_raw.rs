@@ -16,8 +16,8 @@ pub(crate) type Entry = unsafe extern "C" fn(*mut c_void) -> !;
 #[inline(always)]
 pub(crate) unsafe fn syscall(number: i64, a: [usize; 6]) -> isize {
     let result;
-    // SAFETY: the registers are those of the x86_64 system call convention, rcx and r11 are named as
-    // clobbered; the rest is the caller's promise.
+    // SAFETY: the registers are those of the x86_64 system call convention, rcx and r11, which the kernel
+    // overwrites, are named as clobbered, and nothing is pushed. That the call itself is sound is demanded above.
     unsafe {
         asm!(
             "syscall",
@@ -39,8 +39,8 @@ pub(crate) unsafe fn syscall(number: i64, a: [usize; 6]) -> isize {
 #[inline(always)]
 pub(crate) unsafe fn syscall(number: i64, a: [usize; 6]) -> isize {
     let result;
-    // SAFETY: the registers are those of the aarch64 system call convention, which clobbers only x0; the
-    // rest is the caller's promise.
+    // SAFETY: the registers are those of the aarch64 system call convention, which overwrites only x0, and
+    // nothing is pushed. That the call itself is sound is demanded above.
     unsafe {
         asm!(
             "svc 0",
@@ -90,8 +90,9 @@ pub(crate) unsafe fn clone_with(number: i64, a: [usize; 5], entry: Entry, argume
 /// answer is the caller's: a process id, or an error number negated.
 ///
 /// # Safety
-/// As for x86_64: the stack and `argument` belong to the new process until it has executed another program
-/// or is dead; with CLONE_VM, `entry` must not touch thread-local storage, allocate or lock.
+/// The arguments must name a stack of at least a few pages, 16-byte aligned at its top, that nothing else
+/// uses until the new process has executed another program or is dead; `argument` must be what `entry`
+/// takes, for as long. With CLONE_VM, `entry` must not touch thread-local storage, allocate or lock.
 #[cfg(target_arch = "aarch64")]
 #[inline(never)]
 pub(crate) unsafe fn clone_with(number: i64, a: [usize; 5], entry: Entry, argument: *mut c_void) -> isize {
@@ -127,19 +128,21 @@ pub(crate) fn clone_arguments(flags: usize, stack_top: usize, parent_tid: usize)
 /// A call of up to three arguments.
 ///
 /// # Safety
-/// As [`syscall`].
+/// The call with these arguments must be sound: pointers are valid for what the kernel does with them, and
+/// no memory or descriptor that others own is touched.
 #[inline(always)]
 pub(crate) unsafe fn call3(number: i64, a: usize, b: usize, c: usize) -> isize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's arguments are sound for this call; a call of three does not read the zeroes behind them.
     unsafe { syscall(number, [a, b, c, 0, 0, 0]) }
 }
 
 /// A call of up to five arguments.
 ///
 /// # Safety
-/// As [`syscall`].
+/// The call with these arguments must be sound: pointers are valid for what the kernel does with them, and
+/// no memory or descriptor that others own is touched.
 #[inline(always)]
 pub(crate) unsafe fn call5(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize) -> isize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's arguments are sound for this call; a call of five does not read the zero behind them.
     unsafe { syscall(number, [a, b, c, d, e, 0]) }
 }

@@ -360,8 +360,10 @@ fn start(memory: &Memory, entry: Entry, cgroup: Option<BorrowedFd<'_>>) -> io::R
         arguments.stack_size = stack_size as u64;
         arguments.cgroup = cgroup.as_raw_fd() as u64;
         let at = (&raw const arguments) as usize;
-        // SAFETY: the arguments live across the call; the stack is this child's alone and the plan lives
-        // until it has left this memory (Child and Keeper free them only then); `entry` keeps the rules.
+        // SAFETY: clone_args lives across the call, which reads it only. The stack is 64 KiB, page-aligned, and this
+        // memory's alone: Child frees it and the plan only when the child has left this memory, and leaks them
+        // otherwise. `entry` takes the ChildPlan that is its argument; direct_child and keeper make raw system
+        // calls only, so they allocate and lock nothing and touch no thread-local storage.
         unsafe {
             clone_with(
                 libc::SYS_clone3,
@@ -377,7 +379,11 @@ fn start(memory: &Memory, entry: Entry, cgroup: Option<BorrowedFd<'_>>) -> io::R
         } else {
             stacks.child_top()
         };
-        // SAFETY: as above.
+        // SAFETY: the stack ending at `top` is 64 KiB, page-aligned, and this memory's alone: Child and Keeper free it
+        // and the plan only when the process has left this memory, and leak them otherwise. No parent tid is
+        // asked for, so the 0 is not written through. `entry` takes the ChildPlan that is its argument;
+        // direct_child and keeper make raw system calls only, so they allocate and lock nothing and touch no
+        // thread-local storage.
         unsafe {
             clone_with(
                 libc::SYS_clone,

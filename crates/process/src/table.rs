@@ -64,17 +64,6 @@ impl fmt::Debug for ProcessTable {
 impl ProcessTable {
     /// A table whose processes the given warden starts. Must be called inside the tokio runtime.
     ///
-    /// # Panics
-    /// The warden's socket cannot be registered; [`ProcessTable::attach`] gives that as an error.
-    pub fn new(warden: FirstWarden, limits: Limits, subscriber: Arc<dyn Subscriber>) -> Arc<Self> {
-        match Self::attach(warden, limits, subscriber) {
-            Ok(table) => table,
-            Err(error) => panic!("failed to register the warden's socket: {error}"),
-        }
-    }
-
-    /// A table whose processes the given warden starts. Must be called inside the tokio runtime.
-    ///
     /// # Errors
     /// The warden's socket cannot be registered.
     pub fn attach(

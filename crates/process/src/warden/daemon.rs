@@ -18,9 +18,10 @@ use tokio::sync::Notify;
 
 use super::clock::instant;
 use super::error::WardenError;
-use super::link::{Exit, FailedStep, LaunchFailure, LaunchId, WardenEvents};
-use super::main_loop::Settings;
+use super::launch::LaunchId;
 use super::message::{ExitReport, Report, launch_id};
+use super::report::{Exit, FailedStep, LaunchFailure, WardenEvents};
+use super::settings::Settings;
 use super::takeover;
 use super::wire::{FrameReader, Outbox};
 use crate::sys::{self, Children, Reaped};

@@ -8,9 +8,9 @@ use rustix::fs::inotify;
 
 use super::clock::monotonic;
 use super::job::{Job, Stage, Track};
-use super::link::{FailedStep, LaunchFailure};
 use super::main_loop::{Main, Timer};
 use super::message::{ExitReport, Report};
+use super::report::{FailedStep, LaunchFailure};
 use super::tracker::Tracker;
 use super::tree;
 use crate::sys::{self, Children, Reaped};

@@ -1,20 +1,20 @@
 //! The daemon's end of the warden.
 
-use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
-use exec_protocol::exit::Usage;
-use exec_protocol::process::{Enforces, ResourceLimits};
+use exec_protocol::process::Enforces;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::daemon::Link;
 use super::error::{WardenError, WardenStep};
-use super::main_loop::{self, Settings};
-use super::{message, takeover};
+use super::launch::{Launch, LaunchId};
+use super::report::{FailedStep, LaunchFailure, WardenEvents};
+use super::settings::Settings;
+use super::{main_loop, message, takeover};
 use crate::{Signal, sys};
 
 /// How the warden works.
@@ -83,101 +83,8 @@ impl FirstWarden {
 
 /// What the process of a replacement warden runs: `exec-server warden`, its socket as stdin. Never returns.
 pub fn run_replacement() -> ! {
-    let ended = takeover::settings_of_replacement().map(main_loop::run);
+    let ended = Settings::of_replacement().map(main_loop::run);
     sys::exit_now(i32::from(!matches!(ended, Some(Ok(())))))
-}
-
-/// Names one launch between daemon and warden; never reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LaunchId(pub u64);
-
-/// One command to start, all of it prepared.
-#[derive(Debug)]
-pub struct Launch {
-    /// Its name.
-    pub id: LaunchId,
-    /// Paths to try in order, as execvp(3) does: one for a program with a slash.
-    pub programs: Vec<CString>,
-    /// argv.
-    pub argv: Vec<CString>,
-    /// `NAME=value`.
-    pub environment: Vec<CString>,
-    /// Working directory.
-    pub cwd: CString,
-    /// Descriptor 0; `None`: /dev/null. For a terminal the slave, which becomes 0, 1 and 2.
-    pub stdin: Option<OwnedFd>,
-    /// Descriptors 1 and 2; `None` for a terminal.
-    pub output: Option<(OwnedFd, OwnedFd)>,
-    /// The stdin descriptor is a PTY slave: make it the controlling terminal.
-    pub terminal: bool,
-    /// Resource limits.
-    pub limits: ResourceLimits,
-}
-
-/// A step that failed in the child.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailedStep {
-    /// Descriptors were lost on the way (MSG_CTRUNC).
-    PassDescriptors,
-    /// The cgroup could not be made or limited.
-    Cgroup,
-    /// clone(2).
-    Fork,
-    /// Session, terminal, descriptors, rlimits.
-    Setup,
-    /// chdir(2).
-    Cwd,
-    /// execve(2) of `programs[i]`; `exists`: the file is there, so ENOENT means its interpreter.
-    Exec {
-        /// Index in `programs`.
-        program: u16,
-        /// The file exists.
-        exists: bool,
-    },
-    /// Ended before exec.
-    Ended,
-}
-
-/// Why a launch failed. Nothing of it is left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaunchFailure {
-    /// Where.
-    pub step: FailedStep,
-    /// errno.
-    pub errno: i32,
-}
-
-/// How a leader ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Exit {
-    /// Exit code, if it exited.
-    pub code: Option<i32>,
-    /// Signal, if one killed it.
-    pub signal: Option<i32>,
-    /// Resource use.
-    pub usage: Usage,
-    /// The cgroup counted an OOM kill.
-    pub out_of_memory: bool,
-    /// When (CLOCK_MONOTONIC).
-    pub at: Instant,
-    /// Nothing it started is left.
-    pub tree_ended: bool,
-}
-
-/// What the warden reports. Called on the runtime's thread, in order per launch:
-/// `started` or `failed`; then `exited`; then `tree_ended`, unless `exited` said it.
-pub trait WardenEvents: Send + Sync + 'static {
-    /// It executes. `at`: CLOCK_MONOTONIC.
-    fn started(&self, id: LaunchId, pid: u32, at: Instant);
-    /// It does not.
-    fn failed(&self, id: LaunchId, failure: LaunchFailure);
-    /// The leader ended.
-    fn exited(&self, id: LaunchId, exit: Exit);
-    /// Nothing it started is left.
-    fn tree_ended(&self, id: LaunchId);
-    /// The warden died; everything it had started is dead or dying, and nothing more is reported for the
-    /// launches before this call. A new warden takes over by itself.
-    fn lost(&self);
 }
 
 /// The daemon's handle of its warden. No call blocks.

@@ -15,6 +15,7 @@ use super::cgroup::CgroupRoot;
 use super::error::{WardenError, WardenStep};
 use super::job::Job;
 use super::message::{Report, Request};
+use super::settings::Settings;
 use super::tracker::Tracker;
 use super::wire::{FrameReader, Outbox};
 use crate::sys;
@@ -25,17 +26,6 @@ pub(super) const SIGNALS: u64 = 1;
 pub(super) const TRACKER: u64 = 2;
 /// Status pipes of children: this and the launch's id.
 pub(super) const CHILDREN: u64 = 16;
-
-/// What a warden is told at its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Settings {
-    pub(super) use_cgroup: bool,
-    pub(super) daemon_gone_grace: Duration,
-    /// The daemon's process id.
-    pub(super) daemon: u32,
-    /// RLIMIT_NOFILE the daemon was given: children get it.
-    pub(super) open_files: [u64; 2],
-}
 
 /// What a timer is for; a timer that no longer fits its job's state does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

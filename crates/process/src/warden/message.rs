@@ -7,7 +7,8 @@ use exec_protocol::environment::TreeTracking;
 use exec_protocol::process::{Enforcement, Enforces, ResourceLimits};
 
 use super::error::WardenStep;
-use super::link::{FailedStep, Launch, LaunchFailure};
+use super::launch::Launch;
+use super::report::{FailedStep, LaunchFailure};
 use super::wire::{Fields, Frame, FrameBuilder, Malformed};
 use crate::sys_spawn::Strings;
 

@@ -1,8 +1,9 @@
 //! The warden: a single-threaded helper process that starts every command and ends whole trees.
 //!
 //! In the daemon: `link`, its API; `daemon`, the task behind it; `takeover`, what happens when the warden
-//! dies. Between the two: `message` and `wire`. In the warden: `main_loop`; `start`, `ends` and `ladder` act
-//! on a `job`, whose tree a `cgroup` or a keeper (`sys_keeper`) tracks, as `tracker` chose.
+//! dies. Between the two: what is asked is a `launch`, what is told a `report`, and a warden begins with
+//! `settings`; `message` and `wire` are the bytes of it. In the warden: `main_loop`; `start`, `ends` and `ladder`
+//! act on a `job`, whose tree a `cgroup` or a keeper (`sys_keeper`) tracks, as `tracker` chose.
 
 mod cgroup;
 mod clock;
@@ -11,9 +12,12 @@ mod ends;
 mod error;
 mod job;
 mod ladder;
+mod launch;
 mod link;
 mod main_loop;
 mod message;
+mod report;
+mod settings;
 mod start;
 mod takeover;
 mod tracker;
@@ -21,9 +25,8 @@ mod tree;
 mod wire;
 
 pub use error::{WardenError, WardenStep};
-pub use link::{
-    Exit, FailedStep, FirstWarden, Launch, LaunchFailure, LaunchId, Warden, WardenConfig, WardenEvents,
-    run_replacement,
-};
+pub use launch::{Launch, LaunchId};
+pub use link::{FirstWarden, Warden, WardenConfig, run_replacement};
+pub use report::{Exit, FailedStep, LaunchFailure, WardenEvents};
 
-pub(crate) use takeover::SETTINGS;
+pub(crate) use settings::SETTINGS;

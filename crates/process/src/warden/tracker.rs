@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitOptions};
 
 use super::cgroup::{self, CgroupRoot};
-use super::main_loop::Settings;
+use super::settings::Settings;
 use crate::sys_spawn::{Child, Setup, Strings};
 use crate::sys_stack::StackPool;
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::sys;
+use crate::sys_keeper::FORK_NO_EXEC;
 
 /// Every living or dead-but-unreaped descendant of `root`, parents before children. A snapshot: processes
 /// come and go while it is taken.
@@ -73,7 +74,6 @@ impl Stat {
     }
 
     fn parse(line: &[u8]) -> Option<Self> {
-        const FORK_NO_EXEC: u64 = 0x40;
         // The name may hold anything, so fields are counted from its last parenthesis.
         let name_end = memchr::memrchr(b')', line)?;
         let text = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;

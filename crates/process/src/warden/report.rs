@@ -1,0 +1,73 @@
+//! What the daemon is told of a launch.
+
+use std::time::Instant;
+
+use exec_protocol::exit::Usage;
+
+use super::launch::LaunchId;
+
+/// A step that failed in the child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedStep {
+    /// Descriptors were lost on the way (MSG_CTRUNC).
+    PassDescriptors,
+    /// The cgroup could not be made or limited.
+    Cgroup,
+    /// clone(2).
+    Fork,
+    /// Session, terminal, descriptors, rlimits.
+    Setup,
+    /// chdir(2).
+    Cwd,
+    /// execve(2) of `programs[i]`; `exists`: the file is there, so ENOENT means its interpreter.
+    Exec {
+        /// Index in `programs`.
+        program: u16,
+        /// The file exists.
+        exists: bool,
+    },
+    /// Ended before exec.
+    Ended,
+}
+
+/// Why a launch failed. Nothing of it is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchFailure {
+    /// Where.
+    pub step: FailedStep,
+    /// errno.
+    pub errno: i32,
+}
+
+/// How a leader ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Exit {
+    /// Exit code, if it exited.
+    pub code: Option<i32>,
+    /// Signal, if one killed it.
+    pub signal: Option<i32>,
+    /// Resource use.
+    pub usage: Usage,
+    /// The cgroup counted an OOM kill.
+    pub out_of_memory: bool,
+    /// When (CLOCK_MONOTONIC).
+    pub at: Instant,
+    /// Nothing it started is left.
+    pub tree_ended: bool,
+}
+
+/// What the warden reports. Called on the runtime's thread, in order per launch:
+/// `started` or `failed`; then `exited`; then `tree_ended`, unless `exited` said it.
+pub trait WardenEvents: Send + Sync + 'static {
+    /// It executes. `at`: CLOCK_MONOTONIC.
+    fn started(&self, id: LaunchId, pid: u32, at: Instant);
+    /// It does not.
+    fn failed(&self, id: LaunchId, failure: LaunchFailure);
+    /// The leader ended.
+    fn exited(&self, id: LaunchId, exit: Exit);
+    /// Nothing it started is left.
+    fn tree_ended(&self, id: LaunchId);
+    /// The warden died; everything it had started is dead or dying, and nothing more is reported for the
+    /// launches before this call. A new warden takes over by itself.
+    fn lost(&self);
+}
