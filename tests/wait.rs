@@ -82,9 +82,10 @@ fn output_that_can_no_longer_come() {
     let wait = process.post("wait", json!({"until": {"type": "output", "literal": "never"}}));
     process.ask("closeStdin", json!({}));
     let result = server.reply(&wait)["result"].take();
+    // At the end of its output: the exit may be told a moment later.
     assert_eq!(
-        (&result["reason"], &result["match"], &result["exitCode"]),
-        (&json!("closed"), &json!(null), &json!(0))
+        (&result["reason"], &result["match"]),
+        (&json!("closed"), &json!(null))
     );
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use exec_protocol::limits::POOLED_CGROUPS;
 use exec_protocol::process::{Enforcement, Enforces, ResourceLimits};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 use super::tree;
 
@@ -70,6 +70,9 @@ fn unescape(field: &str) -> String {
 #[derive(Debug)]
 pub(super) struct CgroupRoot {
     base: PathBuf,
+    /// Locked while this warden lives: it outlives its daemon by the time that the end of everything takes, and a
+    /// daemon that starts meanwhile must not take its cgroups for left behind.
+    _lock: OwnedFd,
     free: Vec<Cgroup>,
     made: u64,
     memory: bool,
@@ -89,6 +92,9 @@ impl CgroupRoot {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => done?,
         }
+        let lock = open_directory(&base)?;
+        // Where it cannot be locked, it is safe for as long as the daemon lives.
+        let _ = flock(&lock, FlockOperation::NonBlockingLockExclusive);
         let available = fs::read_to_string(base.join("cgroup.controllers")).unwrap_or_default();
         let enable = |name: &str| {
             available.split_ascii_whitespace().any(|found| found == name)
@@ -97,6 +103,7 @@ impl CgroupRoot {
         let (memory, pids) = (enable("memory"), enable("pids"));
         Ok(Self {
             base,
+            _lock: lock,
             free: Vec::new(),
             made: 0,
             memory,
@@ -171,10 +178,22 @@ fn sweep(own: &Path, alive: impl Fn(u32) -> bool) {
         let pid = name
             .to_str()
             .and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-        if pid.is_some_and(|pid| !alive(pid)) {
+        if pid.is_some_and(|pid| !alive(pid)) && !has_warden(&entry.path()) {
             remove_base(&entry.path(), true);
         }
     }
+}
+
+/// A warden still works in it, though its daemon is gone.
+fn has_warden(base: &Path) -> bool {
+    open_directory(base).is_ok_and(|directory| {
+        flock(&directory, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
+    })
+}
+
+fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
 fn remove_base(base: &Path, kill: bool) {
@@ -486,10 +505,15 @@ mod tests {
     #[test]
     fn only_directories_of_dead_daemons_are_swept() {
         let tree = tempfile::tempdir().expect("tempdir");
+        let warden = CgroupRoot::create(tree.path(), 4).expect("create");
         for name in ["exec-server-5/c0", "exec-server-6/c0", "exec-server-x", "other"] {
             fs::create_dir_all(tree.path().join(name)).expect("directory");
         }
         sweep(tree.path(), |pid| pid == 6);
+        assert!(tree.path().join("exec-server-4").exists(), "its warden lives");
+        drop(warden);
+        sweep(tree.path(), |pid| pid == 6);
+        assert!(!tree.path().join("exec-server-4").exists());
         let left = |name: &str| tree.path().join(name).exists();
         assert!(!left("exec-server-5"));
         assert!(left("exec-server-6/c0") && left("exec-server-x") && left("other"));
