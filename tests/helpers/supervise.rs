@@ -31,6 +31,11 @@ fn placed(fd: RawFd) -> OwnedFd {
 /// leads a session whose terminal is its stdin).
 pub(crate) fn supervise(args: &[String]) -> ExitCode {
     set_child_subreaper(Some(getpid())).ok();
+    // Who runs the tests may ignore them (nohup does): what is below must find them as at a login.
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: SIG_DFL is a valid disposition, and this process has no handler of its own.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
     let stdio = [3, 4, 5].map(placed);
     let Some(split) = args.iter().position(|a| a == "--") else {
         return ExitCode::from(64);
