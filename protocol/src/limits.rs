@@ -81,6 +81,10 @@ pub const STDIN_READ_BYTES: usize = 64 * 1024;
 pub const STDIN_READS_AHEAD: usize = 2;
 /// How long a warden may take to say that it is ready, in milliseconds: far beyond what a loaded machine needs.
 pub const WARDEN_HELLO_MS: u64 = 10_000;
+/// How long the daemon waits, in milliseconds, for a warden whose socket ended to be dead, before it goes on without
+/// it: far longer than dying takes, and short enough that with the sweep after it (`WARDEN_SWEEP_MS`) it is within
+/// `WARDEN_KILL_MS`.
+pub const WARDEN_DEATH_MS: u64 = 500;
 /// How long the daemon waits, in milliseconds, for what a lost warden had started to be gone, before it goes on
 /// without it: a process that hangs in the kernel must not stop the session.
 pub const WARDEN_SWEEP_MS: u64 = 1_000;

@@ -5,11 +5,11 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
-use exec_protocol::limits::{WARDEN_HELLO_MS, WARDEN_KILL_MS};
+use exec_protocol::limits::{WARDEN_DEATH_MS, WARDEN_HELLO_MS, WARDEN_KILL_MS};
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::unix::AsyncFd;
@@ -197,6 +197,28 @@ impl Link {
         Some(reaped)
     }
 
+    /// Waits for the warden's death, but no longer than a process that dies would take. `None`: it hangs in the
+    /// kernel. It is no longer the warden then; the sweep reaps it if it can, or whichever sweep comes next.
+    async fn await_death(&self) -> Option<Reaped> {
+        let bound = Instant::now() + Duration::from_millis(WARDEN_DEATH_MS);
+        loop {
+            if let Some(reaped) = self.reap_warden() {
+                return Some(reaped);
+            }
+            if Instant::now() >= bound {
+                break;
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+        tracing::error!("the warden does not die: it is left behind");
+        let mut state = self.state();
+        if let Some(pid) = state.pid.take() {
+            // One that was let go was not killed before.
+            let _ = sys::kill(pid, libc::SIGKILL);
+        }
+        None
+    }
+
     /// A command may signal its parent, which is the warden where cgroups track. If it stopped it, the warden
     /// goes on at once.
     fn wake_stopped_warden(&self) {
@@ -308,13 +330,8 @@ async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: F
         if !link.state().shutting_down {
             link.signal_warden(libc::SIGKILL);
         }
-        let reaped = loop {
-            match link.reap_warden() {
-                Some(reaped) => break reaped,
-                None => tokio::time::sleep(RETRY).await,
-            }
-        };
-        let in_order = link.state().shutting_down && reaped.status == 0;
+        let reaped = link.await_death().await;
+        let in_order = link.state().shutting_down && reaped.is_some_and(|reaped| reaped.status == 0);
         // After one that went in order too: it may have been unable to look (no descriptor) at what it had left.
         takeover::sweep(&link.settings).await;
         if !in_order {

@@ -15,6 +15,10 @@ pub(crate) const TESTS: &[Test] = &[
         a_shutdown_ends_what_keeps_stopping_its_parent,
     ),
     (
+        "a_warden_that_cannot_be_reaped_is_replaced",
+        a_warden_that_cannot_be_reaped_is_replaced,
+    ),
+    (
         "a_warden_that_does_not_go_is_killed",
         a_warden_that_does_not_go_is_killed,
     ),
@@ -143,4 +147,32 @@ fn a_warden_that_does_not_go_is_killed(mut fixture: Fixture) {
     assert!(!cgroup_exists(std::process::id()));
     assert!(crate::fixture::children(std::process::id() as i32).is_empty());
     while fixture.next_event() != Event::Lost {}
+}
+
+/// Like one that hangs in the kernel, a traced process is killed and yet nothing that its parent can reap.
+fn a_warden_that_cannot_be_reaped_is_replaced(mut fixture: Fixture) {
+    let lost = fixture.warden_pid();
+    let mut tracer = Command::new("/proc/self/exe")
+        .args(["program", "traces", &lost.to_string()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("spawn");
+    let stdout = std::os::fd::OwnedFd::from(tracer.stdout.take().expect("piped"));
+    let mut stdout = std::io::BufReader::new(std::fs::File::from(stdout));
+    if line(&mut stdout) != "ready" {
+        let _ = tracer.wait();
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"note: ptrace(2) is forbidden here\n");
+        return;
+    }
+    // SAFETY: kill(2) takes no pointer.
+    assert_eq!(unsafe { libc::kill(lost, libc::SIGKILL) }, 0);
+    assert_eq!(fixture.next_event(), Event::Lost);
+    // The sweep has ended it, and with it its hold.
+    let _ = tracer.wait();
+    eventually("the lost warden reaped", Duration::from_secs(2), || {
+        crate::fixture::state(lost).is_none()
+    });
+    let launch = fixture.command(&["echo", "fine"]);
+    assert_eq!(fixture.output(launch), "fine\n");
+    assert_ne!(fixture.warden_pid(), lost);
 }

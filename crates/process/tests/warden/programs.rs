@@ -193,6 +193,18 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
             }
             ExitCode::SUCCESS
         }
+        // A tracer: until it waits or is dead, nobody else can reap what it traces.
+        ["traces", pid] => {
+            // SAFETY: PTRACE_SEIZE takes a process id and options, and no pointer.
+            let seized =
+                unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid.parse().unwrap_or(0), 0usize, 0usize) };
+            if seized != 0 {
+                say("forbidden");
+                return ExitCode::FAILURE;
+            }
+            say("ready");
+            sleep_for_ever()
+        }
         // Uses the processor in two processes.
         ["spins"] => {
             ignore(libc::SIGXCPU);
