@@ -24,9 +24,9 @@ impl Report {
     /// Puts it together.
     pub(crate) fn new(options: &Options, machine: Vec<(&'static str, String)>, figures: &Figures) -> Self {
         let mut about = machine;
-        about.push(("server", options.ours.join(" ")));
+        about.push(("server", shown(&options.ours)));
         if let Some(peer) = &options.peer {
-            about.push(("peer", peer.join(" ")));
+            about.push(("peer", shown(peer)));
         }
         let sizes = options.sizes;
         about.push((
@@ -187,4 +187,16 @@ fn words(verdict: &Verdict) -> String {
             )
         }
     }
+}
+
+/// A command without the folders of its program: where it lies on this machine is nobody's business.
+fn shown(command: &[String]) -> String {
+    let (program, arguments) = command
+        .split_first()
+        .map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
+    let name = program.rsplit('/').next().unwrap_or(program);
+    std::iter::once(name)
+        .chain(arguments.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
