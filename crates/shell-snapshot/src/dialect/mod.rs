@@ -1,0 +1,98 @@
+//! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use exec_process::environment::Environment;
+
+use crate::Failure;
+use crate::sections::{Frame, Sections};
+use crate::state::{Captured, Replay, State, Transport};
+
+/// The shells by the name a request gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ShellKind {
+    /// GNU bash.
+    Bash,
+    /// zsh.
+    Zsh,
+    /// A POSIX shell: dash, busybox ash, mksh, or bash under that name.
+    Sh,
+    /// fish.
+    Fish,
+}
+
+impl ShellKind {
+    /// The shell of a request's `shellSnapshot.shell.name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "bash" => Self::Bash,
+            "zsh" => Self::Zsh,
+            "sh" => Self::Sh,
+            "fish" => Self::Fish,
+            _ => return None,
+        })
+    }
+
+    /// Its name in requests, metrics and logs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Sh => "sh",
+            Self::Fish => "fish",
+        }
+    }
+}
+
+/// Which of an attempt's tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Try {
+    /// Startup as at a login terminal.
+    Interactive,
+    /// Startup of a login shell that is not interactive: only after the shell left, was replaced or was killed.
+    NonInteractive,
+}
+
+/// The command that captures. It runs in the request's cwd on a PTY, its own session's controlling terminal, with
+/// the frame's descriptor open for writing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CaptureCommand {
+    /// Program and arguments.
+    pub(crate) argv: Vec<OsString>,
+    /// The first argument as the shell sees it, if other than `argv[0]`.
+    pub(crate) arg0: Option<OsString>,
+    /// Laid over the request's environment.
+    pub(crate) set: Environment,
+}
+
+/// One shell.
+pub(crate) trait Dialect: Debug + Send + Sync {
+    /// The command that starts the shell up and writes its state to the frame's descriptor, as
+    /// [`Sections`] says. As soon as the files of a non-interactive login shell are done it writes the marker
+    /// `login`, if it can tell.
+    fn capture(&self, shell: &Path, try_: Try, frame: &Frame, environment: &Environment) -> CaptureCommand;
+
+    /// The startup files that shell would look for in that environment, in order, whether they exist or not.
+    fn startup_files(&self, environment: &Environment) -> Vec<PathBuf>;
+
+    /// Makes a snapshot of what was written. `given`: the environment the capture ran in.
+    ///
+    /// # Errors
+    /// [`Failure::InvalidCapture`] if a section is missing or is not what the shell writes.
+    fn read(&self, sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure>;
+
+    /// The command that restores a state and runs `script` with `arguments` (what follows the script in argv: `$0`,
+    /// `$1` …). `None`: the state cannot travel that way.
+    fn replay(
+        &self,
+        shell: &Path,
+        state: &State,
+        transport: Transport,
+        script: &OsStr,
+        arguments: &[OsString],
+    ) -> Option<Replay>;
+}
