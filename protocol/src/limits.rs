@@ -47,7 +47,7 @@ pub const SESSION_END_KILL_MS: u64 = 1_000;
 pub const SESSION_END_FLUSH_MS: u64 = 500;
 /// Default `maxBytes` of a `process/read`.
 pub const DEFAULT_READ_BYTES: usize = 1024 * 1024;
-/// Longest match that `process/wait` finds across chunks, in bytes.
+/// Longest match that `process/wait` finds, in bytes; a longer one is never told.
 pub const MAX_MATCH_BYTES: usize = 65_536;
 /// One read from a child's pipe or PTY, in bytes: a pipe holds 64 KiB.
 pub const READ_CHUNK_BYTES: usize = 64 * 1024;
@@ -102,9 +102,15 @@ pub const CPU_GRACE_MS: u64 = 1_000;
 /// Longest message between daemon and warden, in bytes: execve(2) takes 6 MiB of strings at most, so nothing
 /// longer could ever run.
 pub const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
+/// Longest regex of a `process/wait`, in bytes: to read `(?i)\pL` takes 0.2 ms, so the worst text takes 0.15 s of a
+/// thread of its own.
+pub const REGEX_TEXT_BYTES: usize = 2048;
 /// Memory that the regex of a `process/wait` may take once compiled, in bytes, and its lazily built automaton
-/// too; a larger one is refused.
-pub const REGEX_BYTES: usize = 1024 * 1024;
+/// too, both once for each direction; a larger one is refused. `\w+@\w+\.\w+` takes more than half of it.
+pub const REGEX_BYTES: usize = 256 * 1024;
+/// Waits for a regex at once, in all processes together: with the most that each may hold they take 160 MiB.
+/// `limitReached` names it `maxRegexWaits`.
+pub const MAX_REGEX_WAITS: usize = 128;
 /// Emptied cgroups kept for the next command; each holds two descriptors, so an eighth of the descriptor limit at
 /// most.
 pub const POOLED_CGROUPS: usize = 64;
@@ -144,6 +150,8 @@ pub struct Limits {
     pub session_end_flush: Duration,
     /// See [`MAX_MATCH_BYTES`].
     pub max_match_bytes: usize,
+    /// See [`MAX_REGEX_WAITS`].
+    pub max_regex_waits: usize,
     /// See [`PROCESS_UNSENT_BYTES`].
     pub process_unsent_bytes: usize,
     /// See [`TOTAL_UNSENT_BYTES`].
@@ -172,6 +180,7 @@ impl Default for Limits {
             session_end_grace: Duration::from_millis(SESSION_END_GRACE_MS),
             session_end_flush: Duration::from_millis(SESSION_END_FLUSH_MS),
             max_match_bytes: MAX_MATCH_BYTES,
+            max_regex_waits: MAX_REGEX_WAITS,
             process_unsent_bytes: PROCESS_UNSENT_BYTES,
             total_unsent_bytes: TOTAL_UNSENT_BYTES,
             reply_queue_bytes: REPLY_QUEUE_BYTES,

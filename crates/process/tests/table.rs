@@ -80,11 +80,8 @@ impl Stage {
     }
 
     async fn wait(&self, process: &Process, until: WaitUntil) -> WaitReason {
-        process
-            .wait(&until, Some(LONG))
-            .await
-            .expect("a condition")
-            .reason
+        let wait = process.begin_wait(&until, Some(LONG)).await;
+        wait.expect("a condition").over().await.reason
     }
 
     async fn told(&self, process: &Process) -> Told {

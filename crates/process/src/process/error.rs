@@ -120,4 +120,12 @@ pub enum WaitError {
         /// What is wrong.
         reason: String,
     },
+    /// As many as may be wait for a regex.
+    #[error("{value} waits for a regex at most")]
+    LimitReached {
+        /// The name of the limit.
+        limit: &'static str,
+        /// Its value.
+        value: u64,
+    },
 }

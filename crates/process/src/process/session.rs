@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use exec_protocol::limits::{Limits, READ_CHUNK_BYTES};
 
 use super::budget::Budget;
+use super::regexes::Regexes;
 use super::{Process, Subscriber};
 use crate::launcher::Launcher;
 
@@ -31,6 +32,8 @@ pub(crate) struct Session {
     pub(crate) lifecycle: Weak<dyn Lifecycle>,
     /// Output read and not sent, of all of them.
     pub(crate) budget: Budget,
+    /// Compiles what is waited for.
+    pub(crate) regexes: Regexes,
     ending: AtomicBool,
     spare: Mutex<Vec<Vec<u8>>>,
 }
@@ -55,6 +58,7 @@ impl Session {
     ) -> Self {
         Self {
             budget: Budget::new(limits.total_unsent_bytes),
+            regexes: Regexes::new(limits.max_regex_waits, limits.max_match_bytes),
             limits,
             launcher,
             subscriber,
