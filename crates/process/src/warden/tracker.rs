@@ -13,7 +13,7 @@ use rustix::process::{Pid, WaitOptions};
 
 use super::cgroup::{self, CgroupRoot};
 use super::settings::Settings;
-use crate::sys_spawn::{Child, Setup, Strings};
+use crate::sys_spawn::{Child, Setup, StatusPipe, Strings};
 use crate::sys_stack::StackPool;
 
 /// The tracker and what it listens to.
@@ -100,7 +100,13 @@ fn probe(root: &mut CgroupRoot, settings: &Settings, stacks: &mut StackPool) -> 
         terminal: false,
         open_files: settings.open_files,
     };
-    let started = Child::start(strings, &setup, stacks.take()?, Some(cgroup.directory()));
+    let started = Child::start(
+        strings,
+        &setup,
+        StatusPipe::new()?,
+        stacks.take()?,
+        Some(cgroup.directory()),
+    );
     match started {
         Ok((mut child, pid)) => {
             // It waits for nothing but the root directory; so may the start of the warden. In one sleep: on a

@@ -155,6 +155,8 @@ fn step_name(step: StartStep) -> &'static str {
         StartStep::Pty => "pty",
         StartStep::PassDescriptors => "passDescriptors",
         StartStep::Cgroup => "cgroup",
+        StartStep::StatusPipe => "statusPipe",
+        StartStep::Stack => "stack",
         StartStep::Fork => "fork",
         StartStep::Setup => "setup",
         StartStep::Exec => "exec",
