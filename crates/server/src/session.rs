@@ -10,7 +10,7 @@ use std::time::Duration;
 use exec_process::ProcessTable;
 use exec_process::environment::Environment;
 use exec_process::warden::FirstWarden;
-use exec_protocol::limits::Limits;
+use exec_protocol::limits::{LINES_PER_TURN, Limits};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::dispatch::{Dispatcher, Handshake, OutgoingRequests, Pending};
@@ -22,9 +22,6 @@ use crate::transport::hangup::{Parent, other_side_gone};
 use crate::transport::line_buffer::LineBuffer;
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
-
-/// Lines handled before others get their turn: a client that pipelines must not hold up what it started.
-const LINES_PER_TURN: usize = 64;
 
 /// Why a session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,15 +4,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use exec_protocol::limits::{Limits, READ_CHUNK_BYTES};
+use exec_protocol::limits::{Limits, READ_CHUNK_BYTES, SPARE_READ_BUFFERS};
 
 use super::budget::Budget;
 use super::regexes::Regexes;
 use super::{Process, Subscriber};
 use crate::launcher::Launcher;
-
-/// Empty read buffers kept for the next reader; a few streams are read at once.
-const SPARE_BUFFERS: usize = 8;
 
 /// Told about turns in a process's life. Called with no lock of the process held.
 pub(crate) trait Lifecycle: Send + Sync + 'static {
@@ -90,7 +87,7 @@ impl Session {
     pub(crate) fn recycle(&self, mut buffer: Vec<u8>) {
         buffer.clear();
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < SPARE_BUFFERS && buffer.capacity() == READ_CHUNK_BYTES {
+        if spare.len() < SPARE_READ_BUFFERS && buffer.capacity() == READ_CHUNK_BYTES {
             spare.push(buffer);
         }
     }

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
-use exec_protocol::limits::{WARDEN_DEATH_MS, WARDEN_HELLO_MS, WARDEN_KILL_MS};
+use exec_protocol::limits::{
+    WARDEN_DEATH_MS, WARDEN_HELLO_MS, WARDEN_KILL_MS, WARDEN_RETRY_MAX_MS, WARDEN_RETRY_MS,
+};
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::unix::AsyncFd;
@@ -25,9 +27,6 @@ use super::settings::Settings;
 use super::takeover;
 use super::wire::{FrameReader, Outbox};
 use crate::sys::{self, Children, Reaped};
-
-/// Between two looks whether a warden whose socket ended has died, and between attempts to start another.
-const RETRY: Duration = Duration::from_millis(2);
 
 /// What the handles and the task share.
 pub(super) struct Link {
@@ -208,7 +207,7 @@ impl Link {
             if Instant::now() >= bound {
                 break;
             }
-            tokio::time::sleep(RETRY).await;
+            tokio::time::sleep(Duration::from_millis(WARDEN_RETRY_MS)).await;
         }
         tracing::error!("the warden does not die: it is left behind");
         let mut state = self.state();
@@ -354,7 +353,7 @@ async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: F
 
 /// Starts another warden, however often that takes; launches that wait for it fail meanwhile.
 async fn replace(link: &Link) -> AsyncFd<Arc<OwnedFd>> {
-    let mut wait = RETRY;
+    let mut wait = Duration::from_millis(WARDEN_RETRY_MS);
     loop {
         let started = takeover::start_replacement(&link.settings).and_then(|(socket, pid)| {
             let socket = Arc::new(socket);
@@ -388,7 +387,7 @@ async fn replace(link: &Link) -> AsyncFd<Arc<OwnedFd>> {
                 }
                 link.tell_refused();
                 tokio::time::sleep(wait).await;
-                wait = (wait * 2).min(Duration::from_secs(1));
+                wait = (wait * 2).min(Duration::from_millis(WARDEN_RETRY_MAX_MS));
             }
         }
     }

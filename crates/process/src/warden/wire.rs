@@ -6,7 +6,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use exec_protocol::limits::MAX_FRAME_BYTES;
+use exec_protocol::limits::{FRAME_DESCRIPTORS, FRAME_READ_BYTES, MAX_FRAME_BYTES};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -14,11 +14,6 @@ use rustix::net::{
 
 /// Bytes before a frame's body.
 const HEADER: usize = 6;
-/// Most descriptors of a frame.
-const MAX_DESCRIPTORS: usize = 8;
-/// One receive, bytes.
-const RECEIVE_BYTES: usize = 64 * 1024;
-
 /// Writes a frame's body.
 #[derive(Debug)]
 pub(super) struct FrameBuilder(Vec<u8>);
@@ -148,7 +143,7 @@ impl FrameReader {
         self.compact();
         let old = self.buffer.len();
         self.buffer.resize(old + self.wanted(), 0);
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FRAME_DESCRIPTORS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
         let received = match self.buffer.get_mut(old..) {
@@ -181,7 +176,7 @@ impl FrameReader {
                 .min(MAX_FRAME_BYTES)
                 .saturating_sub(begun.len())
         });
-        rest.max(RECEIVE_BYTES)
+        rest.max(FRAME_READ_BYTES)
     }
 
     fn compact(&mut self) {
@@ -190,7 +185,7 @@ impl FrameReader {
             self.base += self.taken as u64;
             self.taken = 0;
         }
-        if self.buffer.is_empty() && self.buffer.capacity() > 4 * RECEIVE_BYTES {
+        if self.buffer.is_empty() && self.buffer.capacity() > 4 * FRAME_READ_BYTES {
             self.buffer = Vec::new();
         }
     }
@@ -203,7 +198,7 @@ impl FrameReader {
             return Ok(None);
         };
         let length = length as usize + 4;
-        if !(HEADER..=MAX_FRAME_BYTES + 4).contains(&length) || usize::from(count) > MAX_DESCRIPTORS {
+        if !(HEADER..=MAX_FRAME_BYTES + 4).contains(&length) || usize::from(count) > FRAME_DESCRIPTORS {
             return Err(Malformed);
         }
         let Some(body) = begun.get(HEADER..length) else {
@@ -285,7 +280,7 @@ impl Outgoing {
     fn send(&mut self, socket: BorrowedFd<'_>) -> io::Result<bool> {
         let rest = self.bytes.get(self.sent..).unwrap_or_default();
         let borrowed: Vec<BorrowedFd<'_>> = self.descriptors.iter().map(AsFd::as_fd).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FRAME_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !borrowed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&borrowed)) {
             return Err(io::ErrorKind::InvalidInput.into());
