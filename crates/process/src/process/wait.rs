@@ -29,8 +29,16 @@ enum Condition<'a> {
     Exit,
     TreeEnded,
     Output(Registration<'a>),
-    Quiet { limit: Duration, stream: Option<Stream> },
-    Bytes { count: u64, stream: Option<Stream> },
+    /// Output whose regex was not compiled when the session began to end: that is its answer.
+    NotCompiled,
+    Quiet {
+        limit: Duration,
+        stream: Option<Stream>,
+    },
+    Bytes {
+        count: u64,
+        stream: Option<Stream>,
+    },
 }
 
 /// What a look at a condition found.
@@ -90,8 +98,12 @@ impl Process {
                 let max = self.session.limits.max_match_bytes;
                 let (pattern, place) = match (literal.as_deref(), regex.as_deref()) {
                     (None, Some(regex)) => {
-                        let (pattern, place) = self.session.regexes.compile(regex).await?;
-                        (pattern, Some(place))
+                        let compiled = tokio::select! {
+                            biased;
+                            compiled = self.session.regexes.compile(regex) => compiled,
+                            () = self.session_ending() => return Ok(Condition::NotCompiled),
+                        };
+                        compiled.map(|(pattern, place)| (pattern, Some(place)))?
                     }
                     (literal, regex) => (Pattern::new(literal, regex, max)?, None),
                 };
@@ -113,6 +125,17 @@ impl Process {
                 }
             }
         })
+    }
+
+    async fn session_ending(&self) {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if self.session.is_ending() {
+                return;
+            }
+            changed.await;
+        }
     }
 
     /// A stream the process does not have is a slip worth telling.
@@ -205,6 +228,7 @@ impl Condition<'_> {
                 }
                 (None, !inner.is_open(registration.stream))
             }
+            Self::NotCompiled => (None, false),
             Self::Quiet { limit, stream } => {
                 let due = inner.clock.quiet_at(*stream, *limit);
                 match due {

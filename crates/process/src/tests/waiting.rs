@@ -288,6 +288,20 @@ async fn a_compilation_that_nobody_waits_for_keeps_its_place_until_it_is_over() 
 }
 
 #[tokio::test]
+async fn the_end_of_the_session_waits_for_no_regex() {
+    let stage = Stage::new(Limits::default());
+    let (process, _child) = stage.run("p", command());
+    let mut context = Context::from_waker(Waker::noop());
+    let until = slow_regex();
+    let mut begun = pin!(process.begin_wait(&until, None));
+    assert!(begun.as_mut().poll(&mut context).is_pending());
+    stage.table.begin_ending();
+    let begun = begun.await.expect("valid");
+    assert_eq!(process.pattern_count(), 0, "not compiled yet");
+    assert_eq!(begun.over().await.reason, WaitReason::SessionEnding);
+}
+
+#[tokio::test]
 async fn a_long_regex_is_refused_unread() {
     let stage = Stage::new(Limits::default());
     let (process, _child) = stage.run("p", command());
