@@ -238,7 +238,8 @@ fn main() -> ExitCode {
         .expect("a runtime");
     runtime.block_on(async {
         let listener = Arc::new(Listener::default());
-        let table = ProcessTable::attach(warden, Limits::default(), listener.clone()).expect("a warden");
+        let table = ProcessTable::attach(warden, Limits::default(), listener.clone()).expect("a socket");
+        table.ready().await.expect("a warden");
         let stage = Stage { table, listener };
         input_is_read_and_ends(&stage).await;
         an_interrupt_reaches_the_foreground_of_a_terminal(&stage).await;

@@ -77,8 +77,8 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         let watch_parent = !options.no_watch_parent;
         let session = Session::start(warden, &limits, facts, environment, output);
         let session = session.map_err(DaemonError::Attach)?;
-        session.run(input, watch_parent).await;
-        Ok::<_, DaemonError>(())
+        let served = session.run(input, watch_parent).await;
+        served.map_err(DaemonError::Attach)
     })?;
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
