@@ -2,7 +2,9 @@
 
 use exec_protocol::limits::LINE_PREFIX_BYTES;
 
-/// The buffer's size while lines are small: a pipe's worth.
+/// The buffer's size at first: for a handshake, every page less is time before the first answer.
+const FIRST_BYTES: usize = 4 * 1024;
+/// Its size as soon as more has come at once, while lines are small: a pipe's worth.
 const BASE_BYTES: usize = 64 * 1024;
 
 /// One line, without its newline.
@@ -19,6 +21,8 @@ pub(crate) enum Line<'a> {
 pub(crate) struct LineBuffer {
     max_line_bytes: usize,
     bytes: Vec<u8>,
+    /// The size it has while lines are small.
+    base_bytes: usize,
     /// First byte not yet given out.
     start: usize,
     /// Bytes before this one hold no newline (start ≤ scanned ≤ end).
@@ -36,6 +40,7 @@ impl LineBuffer {
         Self {
             max_line_bytes,
             bytes: Vec::new(),
+            base_bytes: FIRST_BYTES,
             start: 0,
             scanned: 0,
             end: 0,
@@ -49,9 +54,9 @@ impl LineBuffer {
     pub(crate) fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.scanned, self.end) = (0, 0, 0);
-            if self.bytes.len() != BASE_BYTES {
+            if self.bytes.len() != self.base_bytes {
                 // Gives the memory of a large line back.
-                self.bytes = vec![0; BASE_BYTES];
+                self.bytes = vec![0; self.base_bytes];
             }
         } else if self.end >= self.bytes.len() - self.bytes.len() / 8 {
             // Nearly full: a small read costs as much as a large one.
@@ -73,6 +78,9 @@ impl LineBuffer {
     /// `count` bytes of the room were filled.
     pub(crate) fn filled(&mut self, count: usize) {
         self.end += count;
+        if self.end == self.bytes.len() {
+            self.base_bytes = BASE_BYTES;
+        }
     }
 
     /// The next line that is complete.
