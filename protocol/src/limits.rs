@@ -139,12 +139,15 @@ pub const TASKS_BETWEEN_POLLS: u32 = 8;
 pub const EVENT_LOOP_DESCRIPTORS: usize = 8;
 /// How many batches large the buffer of stdout may stay.
 pub const KEPT_WRITE_BATCHES: usize = 2;
-/// The buffer of stdin while lines are small, in bytes: a pipe's worth.
+/// The buffer of stdin at first, in bytes: for a handshake, every page less is time before the first answer.
+pub const FIRST_LINE_BUFFER_BYTES: usize = 4 * 1024;
+/// The buffer of stdin as soon as more has come at once, while lines are small, in bytes: a pipe's worth.
 pub const LINE_BUFFER_BYTES: usize = 64 * 1024;
 /// Most descriptors of one message between daemon and warden; a start needs three.
 pub const FRAME_DESCRIPTORS: usize = 8;
-/// One receive from the daemon or the warden, in bytes; longer messages have a buffer of their length.
-pub const FRAME_READ_BYTES: usize = 64 * 1024;
+/// Room for one receive of daemon or warden, in bytes: a launch with an ordinary environment; longer messages have a
+/// buffer of their length. Every page of it is touched when a warden starts.
+pub const FRAME_READ_BYTES: usize = 8 * 1024;
 /// Signals kept for a command that has not executed yet; more are dropped.
 pub const HELD_SIGNALS: usize = 64;
 /// Stack of a child between clone and exec, and of a keeper, in bytes. The code there needs a few kilobytes, in a
