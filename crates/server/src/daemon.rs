@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use exec_process::warden::{FirstWarden, WardenConfig, WardenError};
 use exec_protocol::PathUri;
-use exec_protocol::limits::{LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits};
+use exec_protocol::limits::{
+    EVENT_LOOP_DESCRIPTORS, LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits, TASKS_BETWEEN_POLLS,
+};
 use exec_telemetry::logs;
 
 use crate::cli::{Cgroup, Serve};
@@ -16,13 +18,6 @@ use crate::facts::Facts;
 use crate::session::Session;
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
-
-/// Tasks run before the event loop looks for readiness. Under a flood there is always one more task to run, and with
-/// tokio's 61 a request would wait behind as many pieces of output.
-const TASKS_BETWEEN_POLLS: u32 = 8;
-
-/// Descriptors that the event loop opens at its start, and some to spare.
-const EVENT_LOOP_DESCRIPTORS: usize = 8;
 
 /// Why the daemon could not serve.
 #[derive(Debug, thiserror::Error)]
@@ -82,8 +77,8 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         let watch_parent = !options.no_watch_parent;
         let session = Session::start(warden, &limits, facts, environment, output);
         let session = session.map_err(DaemonError::Attach)?;
-        session.run(input, watch_parent).await;
-        Ok::<_, DaemonError>(())
+        let served = session.run(input, watch_parent).await;
+        served.map_err(DaemonError::Attach)
     })?;
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
