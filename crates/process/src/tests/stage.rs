@@ -27,6 +27,7 @@ pub(super) struct Warden {
     launches: Mutex<HashMap<LaunchId, Launch>>,
     pub(super) ends: Mutex<Vec<(LaunchId, Signal, Duration)>>,
     pub(super) signals: Mutex<Vec<(LaunchId, Signal)>>,
+    pub(super) left: Mutex<Vec<LaunchId>>,
 }
 
 impl Launcher for Warden {
@@ -43,6 +44,10 @@ impl Launcher for Warden {
 
     fn end(&self, id: LaunchId, signal: Signal, grace: Duration) {
         self.ends.lock().expect("unpoisoned").push((id, signal, grace));
+    }
+
+    fn leave_helpers(&self, id: LaunchId) {
+        self.left.lock().expect("unpoisoned").push(id);
     }
 
     fn enforces(&self) -> Enforces {
