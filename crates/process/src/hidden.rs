@@ -242,7 +242,10 @@ impl Record {
         let terminal = {
             let mut progress = self.lock();
             change(&mut progress);
-            progress.ended.and(progress.terminal.take())
+            match progress.ended {
+                Some(_) => progress.terminal.take(),
+                None => None,
+            }
         };
         drop(terminal);
         self.changed.notify_waiters();

@@ -183,6 +183,19 @@ impl Stage {
         (process, child)
     }
 
+    /// The launches that the warden was asked for, and nobody has taken yet.
+    pub(super) fn launches(&self) -> Vec<Launch> {
+        let mut launches = self.warden.launches.lock().expect("unpoisoned");
+        launches.drain().map(|(_, launch)| launch).collect()
+    }
+
+    /// The only one of them.
+    pub(super) fn launch(&self) -> Launch {
+        let mut launches = self.launches();
+        assert_eq!(launches.len(), 1);
+        launches.remove(0)
+    }
+
     pub(super) fn fail(&self, child: Child, step: FailedStep, errno: i32) {
         self.events.failed(child.id, LaunchFailure { step, errno });
     }
