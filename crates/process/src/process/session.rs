@@ -15,6 +15,8 @@ use crate::launcher::Launcher;
 pub(crate) trait Lifecycle: Send + Sync + 'static {
     /// It has closed, and its log takes so much memory.
     fn closed(&self, process: &Arc<Process>, retained_cost: usize);
+    /// It will never be launched, and nobody has been told.
+    fn abandoned(&self, process: &Process);
 }
 
 /// What the processes of a session share.

@@ -112,6 +112,7 @@ impl Probe {
             stdio: [fd; 3],
             terminal: false,
             open_files: settings.open_files,
+            inherited: Vec::new(),
         };
         match Child::start(strings, &setup, pipe, stacks.take()?, Some(cgroup.directory())) {
             Ok((child, pid)) => Ok(Self { child, pid, cgroup }),
