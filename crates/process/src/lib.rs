@@ -23,7 +23,7 @@ mod table;
 mod tests;
 pub mod warden;
 
-pub use command::{Command, InvalidCommand, Stdio, Timeouts};
+pub use command::{Command, INHERITED_NUMBERS, Inherited, InvalidCommand, MAX_INHERITED, Stdio, Timeouts};
 pub use process::{
     CloseStdinError, Notification, Process, ReadPage, ResizeError, StartError, StartStep, Started,
     Subscriber, Turn, WaitError, WriteError,

@@ -51,6 +51,7 @@ fn shell(script: &str) -> Command {
         input: Default::default(),
         timeouts: Timeouts::default(),
         limits: ResourceLimits::default(),
+        inherited: Vec::new(),
     }
 }
 

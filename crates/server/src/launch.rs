@@ -70,6 +70,7 @@ impl Launcher {
             input: params.stdin.map(|stdin| Bytes::from(stdin.0)).unwrap_or_default(),
             timeouts,
             limits: limits(params.limits)?,
+            inherited: Vec::new(),
         })
     }
 }

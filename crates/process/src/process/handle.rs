@@ -186,6 +186,7 @@ impl NewProcess {
             output: child_output,
             terminal,
             limits: command.limits,
+            inherited: command.inherited,
         };
         Ok((process, Some(launch)))
     }

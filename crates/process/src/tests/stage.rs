@@ -101,6 +101,7 @@ pub(super) fn command() -> Command {
         input: Bytes::new(),
         timeouts: Timeouts::default(),
         limits: ResourceLimits::default(),
+        inherited: Vec::new(),
     }
 }
 

@@ -104,6 +104,11 @@ impl Main {
             stdio: [stdin, stdout, stderr],
             terminal: order.terminal,
             open_files,
+            inherited: order
+                .inherited
+                .iter()
+                .map(|(number, fd)| (*number, fd.as_raw_fd()))
+                .collect(),
         };
         let stacks = self
             .stacks

@@ -3,6 +3,7 @@
 mod failures;
 mod fixture;
 mod hygiene;
+mod inherited;
 mod ladder;
 mod loss;
 mod programs;
@@ -24,6 +25,7 @@ fn tests() -> Vec<Test> {
         ladder::TESTS,
         loss::TESTS,
         hygiene::TESTS,
+        inherited::TESTS,
     ]
     .concat()
 }
