@@ -1,7 +1,6 @@
 //! What is asked of snapshots.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use exec_process::environment::Environment;
@@ -32,12 +31,11 @@ pub struct Request {
 }
 
 impl Request {
-    /// What of it comes after a snapshot, as [`Overrides`] in the given room.
-    pub(crate) fn with_overrides<T>(&self, use_them: impl FnOnce(Overrides<'_>) -> T) -> T {
-        let in_env = |name: &OsStr| name.to_str().is_some_and(|name| self.env_names.contains(name));
-        use_them(Overrides {
+    /// What of it comes after a snapshot.
+    pub(crate) fn overrides(&self) -> Overrides<'_> {
+        Overrides {
             policy: self.policy.as_ref(),
-            in_env: &in_env,
-        })
+            env_names: &self.env_names,
+        }
     }
 }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::key::{Culprit, Key};
-use super::lookup::{Flight, FlightId, Found, Outcome};
+use super::lookup::{Flight, FlightId, Found, Outcome, Peeked};
 use crate::freshness::Watched;
 use crate::{Failed, Failure, Purpose};
 
@@ -139,10 +139,10 @@ impl<S: Clone> Cache<S> {
         }
     }
 
-    /// Since when an entry is as it is, and what it watches.
-    pub(crate) fn entry(&self, key: &Key) -> Option<(Instant, Arc<Watched>)> {
+    /// Since when an entry is as it is.
+    pub(crate) fn entry_since(&self, key: &Key) -> Option<Instant> {
         let entry = self.entries.iter().find(|entry| entry.key == *key)?;
-        Some((entry.since, Arc::clone(&entry.watched)))
+        Some(entry.since)
     }
 
     fn begin(&mut self, key: &Key, purpose: Purpose, attempt: u32) -> Flight<S> {
@@ -266,20 +266,4 @@ impl<S: Clone> Cache<S> {
         self.timeouts
             .retain(|timeout| now < timeout.since + limits.failure);
     }
-}
-
-/// What there is under a key.
-#[derive(Debug)]
-pub(crate) enum Peeked<S> {
-    /// A snapshot, and what it was made for.
-    Ready(S, Purpose),
-    /// A capture under way, and what for.
-    Pending(watch::Receiver<Outcome<S>>, Purpose),
-    /// A failure that is not to be tried again now.
-    Failed(Failed),
-    /// Nothing but so many failures.
-    Missing {
-        /// Attempts that failed and are remembered.
-        failures: u32,
-    },
 }

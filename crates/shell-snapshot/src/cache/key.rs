@@ -6,16 +6,14 @@ use std::path::PathBuf;
 use exec_process::environment::{Environment, OF_ONE_CALL};
 use exec_protocol::EnvPolicy;
 
-use crate::freshness::Identity;
 use crate::{Request, ShellKind};
 
-/// What a snapshot depends on, startup files aside.
+/// What a snapshot depends on; files aside, the shell's own among them: they are watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     scope: String,
     shell: ShellKind,
     path: PathBuf,
-    program: Option<Identity>,
     cwd: PathBuf,
     policy: Option<EnvPolicy>,
     sandbox: Option<String>,
@@ -34,8 +32,8 @@ pub(crate) struct Culprit {
 }
 
 impl Key {
-    /// The key of a request, whose shell's program is that one.
-    pub(crate) fn new(request: &Request, program: Option<Identity>) -> Self {
+    /// The key of a request.
+    pub(crate) fn new(request: &Request) -> Self {
         let mut environment = request.environment.clone();
         for name in OF_ONE_CALL {
             environment.remove(OsStr::new(name));
@@ -44,7 +42,6 @@ impl Key {
             scope: request.scope.clone(),
             shell: request.shell,
             path: request.path.clone(),
-            program,
             cwd: request.cwd.clone(),
             policy: request.policy.clone(),
             sandbox: request.sandbox.clone(),

@@ -34,3 +34,19 @@ pub(crate) enum Found<S> {
     /// Nothing: this capture is to be made.
     Missing(Flight<S>),
 }
+
+/// What there is under a key.
+#[derive(Debug)]
+pub(crate) enum Peeked<S> {
+    /// A snapshot, and what it was made for.
+    Ready(S, Purpose),
+    /// A capture under way, and what for.
+    Pending(watch::Receiver<Outcome<S>>, Purpose),
+    /// A failure that is not to be tried again now.
+    Failed(Failed),
+    /// Nothing but so many failures.
+    Missing {
+        /// Attempts that failed and are remembered.
+        failures: u32,
+    },
+}

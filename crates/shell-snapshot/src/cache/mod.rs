@@ -6,4 +6,4 @@ mod lookup;
 
 pub(crate) use cache_table::Cache;
 pub(crate) use key::Key;
-pub(crate) use lookup::{Flight, FlightId, Found};
+pub(crate) use lookup::{FlightId, Found, Peeked};

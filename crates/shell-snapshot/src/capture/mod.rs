@@ -5,7 +5,7 @@ mod run;
 mod stream;
 mod terminal;
 
-pub(crate) use attempt::{Attempt, ShellAttempts, ShellJob};
+pub(crate) use attempt::{Attempts, ShellAttempts};
 
 /// Set in a capture's environment, so that a careful user can guard a line of a startup file.
 pub(crate) const GUARD: &str = "EXEC_SERVER_SNAPSHOT";

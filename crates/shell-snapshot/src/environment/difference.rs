@@ -28,8 +28,8 @@ pub(crate) struct Difference {
 pub(crate) struct Overrides<'a> {
     /// The request's policy.
     pub(crate) policy: Option<&'a EnvPolicy>,
-    /// Whether a name stands in the request's `env`.
-    pub(crate) in_env: &'a dyn Fn(&OsStr) -> bool,
+    /// The names in the request's `env`.
+    pub(crate) env_names: &'a BTreeSet<String>,
 }
 
 impl Difference {
@@ -82,7 +82,8 @@ impl Difference {
             // What cannot be was refused when the request was prepared.
             environment::apply(&self.set, &policy).unwrap_or_default()
         });
-        let wins = |name: &OsStr| overrides.policy.is_none() || !(overrides.in_env)(name);
+        let in_env = |name: &OsStr| name.to_str().is_some_and(|name| overrides.env_names.contains(name));
+        let wins = |name: &OsStr| overrides.policy.is_none() || !in_env(name);
         let mut environment = prepared.clone();
         environment.retain(|name, _| !(self.unset.contains(name) && wins(name)));
         for (name, value) in filtered.as_ref().unwrap_or(&self.set) {
@@ -110,7 +111,7 @@ mod tests {
 
     const NO_OVERRIDES: Overrides<'_> = Overrides {
         policy: None,
-        in_env: &|_| false,
+        env_names: &BTreeSet::new(),
     };
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
@@ -172,7 +173,7 @@ mod tests {
             };
             let overrides = Overrides {
                 policy: Some(&policy),
-                in_env: &|_| false,
+                ..NO_OVERRIDES
             };
             assert_eq!(
                 difference.apply(&Environment::new(), overrides),
@@ -190,7 +191,7 @@ mod tests {
         let policy = EnvPolicy::default();
         let with = Overrides {
             policy: Some(&policy),
-            in_env: &|name| name == "PATH" || name == "GONE",
+            env_names: &BTreeSet::from(["PATH".to_owned(), "GONE".to_owned()]),
         };
         assert_eq!(difference.apply(&given, with), given);
         let without = Overrides { policy: None, ..with };

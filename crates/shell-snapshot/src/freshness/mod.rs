@@ -4,5 +4,4 @@ mod identity;
 mod sourced;
 mod watched;
 
-pub(crate) use identity::Identity;
 pub(crate) use watched::Watched;

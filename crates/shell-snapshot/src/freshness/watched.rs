@@ -16,12 +16,17 @@ use super::sourced::{Places, sourced_files};
 pub(crate) struct Watched(Vec<(PathBuf, Option<Identity>)>);
 
 impl Watched {
-    /// Looks at the startup files of a shell, and at those that they source by a literal path. Blocks.
-    pub(crate) fn look(startup: Vec<PathBuf>, environment: &Environment, limits: &SnapshotLimits) -> Self {
+    /// Looks at a shell, at its startup files, and at those that they source by a literal path. Blocks.
+    pub(crate) fn look(
+        shell: &Path,
+        startup: Vec<PathBuf>,
+        environment: &Environment,
+        limits: &SnapshotLimits,
+    ) -> Self {
         let places = Places::of(environment);
-        let mut files: Vec<(PathBuf, Option<Identity>)> = Vec::new();
+        let mut files = vec![(shell.to_owned(), Identity::of(shell))];
         // Before its text is read: a change after that is seen.
-        let mut add = |files: &mut Vec<(PathBuf, Option<Identity>)>, path: PathBuf| {
+        let add = |files: &mut Vec<(PathBuf, Option<Identity>)>, path: PathBuf| {
             if files.len() < limits.watched_files && !files.iter().any(|(known, _)| *known == path) {
                 let identity = Identity::of(&path);
                 files.push((path, identity));
@@ -30,7 +35,8 @@ impl Watched {
         for path in startup {
             add(&mut files, path);
         }
-        let mut at = 0;
+        // The shell itself sources nothing.
+        let mut at = 1;
         while let Some((path, identity)) = files.get(at) {
             at += 1;
             if !identity.as_ref().is_some_and(Identity::is_regular) {
@@ -105,13 +111,14 @@ mod tests {
         fn look(&self, startup: &[&str], limits: &SnapshotLimits) -> Watched {
             let startup = startup.iter().map(|name| self.path(name)).collect();
             let environment = [("HOME".into(), self.0.path().into())].into();
-            Watched::look(startup, &environment, limits)
+            Watched::look(Path::new("/shell"), startup, &environment, limits)
         }
     }
 
     fn names(home: &Home, watched: &Watched) -> Vec<(String, bool)> {
         let name = |path: &Path| path.strip_prefix(home.0.path()).unwrap().display().to_string();
-        watched.files().map(|(path, there)| (name(path), there)).collect()
+        let files = watched.files().skip(1);
+        files.map(|(path, there)| (name(path), there)).collect()
     }
 
     #[test]
@@ -173,13 +180,13 @@ mod tests {
         home.write("first", ". ~/second\n");
         let limits = SnapshotLimits {
             searched_bytes: 100,
-            watched_files: 3,
+            watched_files: 4,
             ..SnapshotLimits::default()
         };
         let watched = home.look(&[".rc"], &limits);
         let seen = names(&home, &watched);
         assert_eq!(seen.last(), Some(&("second".to_owned(), false)));
-        let limits = SnapshotLimits { watched_files: 2, ..limits };
-        assert_eq!(home.look(&[".rc"], &limits).files().count(), 2);
+        let limits = SnapshotLimits { watched_files: 3, ..limits };
+        assert_eq!(home.look(&[".rc"], &limits).files().count(), 3);
     }
 }
