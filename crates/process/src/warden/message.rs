@@ -17,6 +17,7 @@ use crate::sys_spawn::Strings;
 const LAUNCH: u8 = 1;
 const SIGNAL: u8 = 2;
 const END: u8 = 3;
+const LEAVE: u8 = 4;
 const HELLO: u8 = 16;
 const STARTED: u8 = 17;
 const FAILED: u8 = 18;
@@ -55,6 +56,9 @@ pub(super) enum Request {
         id: u64,
         signal: i32,
         grace: Duration,
+    },
+    Leave {
+        id: u64,
     },
 }
 
@@ -111,6 +115,10 @@ pub(super) fn signal(id: u64, signal: i32) -> Option<Vec<u8>> {
 pub(super) fn end(id: u64, signal: i32, grace: Duration) -> Option<Vec<u8>> {
     let grace = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
     FrameBuilder::new(END, 0).u64(id).i32(signal).u64(grace).finish()
+}
+
+pub(super) fn leave(id: u64) -> Option<Vec<u8>> {
+    FrameBuilder::new(LEAVE, 0).u64(id).finish()
 }
 
 impl Request {
@@ -188,6 +196,7 @@ impl Request {
                 signal: fields.i32()?,
                 grace: Duration::from_millis(fields.u64()?),
             }),
+            LEAVE => Some(Self::Leave { id }),
             _ => None,
         }
     }

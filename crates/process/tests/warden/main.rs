@@ -2,6 +2,7 @@
 
 mod failures;
 mod fixture;
+mod hang_up;
 mod hygiene;
 mod inherited;
 mod ladder;
@@ -24,6 +25,7 @@ fn tests() -> Vec<Test> {
         failures::TESTS,
         ladder::TESTS,
         loss::TESTS,
+        hang_up::TESTS,
         hygiene::TESTS,
         inherited::TESTS,
     ]

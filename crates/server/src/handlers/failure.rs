@@ -124,6 +124,7 @@ fn failed_start(error: StartError) -> RpcError {
             }
             .into_error(message)
         }
+        StartError::Invalid(error) => invalid_command(error),
         StartError::Terminated => {
             ErrorKind::TerminatedWhileStarting.into_error("terminated before it could run")
         }
