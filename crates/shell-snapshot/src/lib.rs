@@ -26,6 +26,5 @@ pub use dialect::ShellKind;
 pub use failure::{Failed, Failure};
 pub use inventory::{Inventory, LeftOut, Name};
 pub use observer::{Availability, CaptureFinished, CommandPrepared, Observer, Outcome, Purpose, Unobserved};
-pub use replay::Rewritten;
 pub use request::Request;
 pub use snapshots::{Description, Held, Prepared, ReplayKind, Snapshots, Summary};

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use exec_process::Inherited;
-use exec_process::environment::Environment;
+use bytes::Bytes;
+use exec_process::{Inherited, Rewrite};
 
 use crate::snapshot::Snapshot;
 use crate::state::Transport;
@@ -17,34 +17,27 @@ use crate::{Failure, Request};
 /// closes it.
 const DESCRIPTOR: i32 = 9;
 
-/// What is run instead of a command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rewritten {
-    /// Program and arguments.
-    pub argv: Vec<OsString>,
-    /// The first argument as the shell sees it, if other than `argv[0]`; `None`: as in the request.
-    pub arg0: Option<OsString>,
-    /// The whole environment.
-    pub environment: Environment,
-    /// What it inherits.
-    pub inherited: Vec<Inherited>,
-}
-
 /// A command that a snapshot applies to: `[shell, "-lc", script, arguments…]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LoginScript<'a> {
-    pub(crate) script: &'a OsStr,
-    pub(crate) arguments: &'a [OsString],
+    script: &'a OsStr,
+    arguments: &'a [OsString],
+    /// What the request says the shell is to see in place of the first.
+    arg0: Option<&'a OsStr>,
 }
 
 impl<'a> LoginScript<'a> {
     /// Reads an argv; `None`: no snapshot applies to it.
-    pub(crate) fn read(argv: &'a [OsString], shell: &Path) -> Option<Self> {
+    pub(crate) fn read(argv: &'a [OsString], arg0: Option<&'a OsStr>, shell: &Path) -> Option<Self> {
         match argv {
             [program, flags, script, arguments @ ..]
                 if program.as_bytes() == shell.as_os_str().as_bytes() && flags == "-lc" =>
             {
-                Some(Self { script, arguments })
+                Some(Self {
+                    script,
+                    arguments,
+                    arg0,
+                })
             }
             _ => None,
         }
@@ -54,7 +47,7 @@ impl<'a> LoginScript<'a> {
     ///
     /// # Errors
     /// No descriptor is left, or the shell cannot be given its state.
-    pub(crate) fn restore(self, request: &Request, snapshot: &Snapshot) -> Result<Rewritten, Unrestored> {
+    pub(crate) fn restore(self, request: &Request, snapshot: &Snapshot) -> Result<Rewrite, Unrestored> {
         let replay = snapshot
             .dialect
             .replay(
@@ -65,7 +58,10 @@ impl<'a> LoginScript<'a> {
                 self.arguments,
             )
             .ok_or(Unrestored::NoTransport)?;
-        let descriptor = snapshot.file.open().map_err(|error| Unrestored::Descriptor(error.kind()))?;
+        let descriptor = snapshot
+            .file
+            .open()
+            .map_err(|error| Unrestored::Descriptor(error.kind()))?;
         let mut environment = snapshot
             .difference
             .apply(&request.environment, request.overrides());
@@ -73,22 +69,31 @@ impl<'a> LoginScript<'a> {
             environment.remove(name);
         }
         environment.extend(replay.set);
-        Ok(Rewritten {
+        Ok(Rewrite {
             argv: replay.argv,
-            arg0: replay.arg0,
+            arg0: replay.arg0.or_else(|| self.arg0.map(OsStr::to_os_string)),
             environment,
             inherited: vec![Inherited {
                 number: DESCRIPTOR,
                 descriptor: Arc::new(descriptor),
             }],
+            notice: Bytes::new(),
         })
     }
 
-    /// The command without any startup file, for a shell whose login files fail.
-    pub(crate) fn bare(self, shell: &Path) -> Vec<OsString> {
-        let head = [shell.as_os_str(), OsStr::new("-c"), self.script];
+    /// The command without any startup file, in the request's environment. One line on its stderr says so: whatever
+    /// of the user's it misses has a reason. The daemon writes it, for the shell itself could not without a trace in
+    /// the script.
+    pub(crate) fn bare(self, request: &Request, failure: Failure) -> Rewrite {
+        let head = [request.path.as_os_str(), OsStr::new("-c"), self.script];
         let head = head.into_iter().map(OsStr::to_os_string);
-        head.chain(self.arguments.iter().cloned()).collect()
+        Rewrite {
+            argv: head.chain(self.arguments.iter().cloned()).collect(),
+            arg0: self.arg0.map(OsStr::to_os_string),
+            environment: request.environment.clone(),
+            inherited: Vec::new(),
+            notice: format!("exec-server: running without your shell's startup files: {failure}\n").into(),
+        }
     }
 }
 
@@ -101,11 +106,6 @@ pub(crate) enum Unrestored {
     /// It could not be opened.
     #[error("the state could not be opened: {0}")]
     Descriptor(io::ErrorKind),
-}
-
-/// The line on the stderr of a command that runs bare.
-pub(crate) fn bare_notice(failure: Failure) -> String {
-    format!("exec-server: running without your shell's startup files: {failure}\n")
 }
 
 #[cfg(test)]
@@ -125,12 +125,8 @@ mod tests {
             (&[], None),
         ] {
             let argv = strings(argv);
-            let read = LoginScript::read(&argv, Path::new("/bin/bash"));
+            let read = LoginScript::read(&argv, None, Path::new("/bin/bash"));
             assert_eq!(read.map(|read| read.script.to_str().unwrap()), script, "{argv:?}");
         }
-        let argv = strings(&["/bin/bash", "-lc", "a", "0", "1"]);
-        let read = LoginScript::read(&argv, Path::new("/bin/bash")).unwrap();
-        let bare = read.bare(Path::new("/bin/bash"));
-        assert_eq!(bare, strings(&["/bin/bash", "-c", "a", "0", "1"]));
     }
 }

@@ -61,10 +61,7 @@ impl Attempts for ShellAttempts {
 }
 
 /// Makes the tries of an attempt, each until the moment that it is given.
-async fn try_twice<C, F>(
-    limits: &SnapshotLimits,
-    mut run: impl FnMut(Try, Instant) -> F,
-) -> Result<C, Failed>
+async fn try_twice<C, F>(limits: &SnapshotLimits, mut run: impl FnMut(Try, Instant) -> F) -> Result<C, Failed>
 where
     F: Future<Output = Run<C>>,
 {

@@ -232,7 +232,9 @@ async fn attend(terminal: &AsyncFd<OwnedFd>, limits: &SnapshotLimits) -> Infalli
     let mut attendant = Terminal::new(limits.terminal_answers);
     let mut open = true;
     // A terminal that takes no more has unread input enough.
-    let say = |what: &[u8]| drop(rustix::io::write(terminal.get_ref(), what));
+    let say = |what: &[u8]| {
+        let _ = rustix::io::write(terminal.get_ref(), what);
+    };
     loop {
         tokio::select! {
             _ = ticks.tick() => {

@@ -79,7 +79,10 @@ mod tests {
             assert_eq!(answers, want, "{at}");
         }
         let mut terminal = Terminal::new(10);
-        let bytewise: Vec<u8> = printed.iter().flat_map(|byte| terminal.answer(&[*byte])).collect();
+        let bytewise: Vec<u8> = printed
+            .iter()
+            .flat_map(|byte| terminal.answer(&[*byte]))
+            .collect();
         assert_eq!(bytewise, want);
     }
 

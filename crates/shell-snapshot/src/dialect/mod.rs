@@ -53,7 +53,8 @@ impl ShellKind {
 /// How to capture and restore a shell; `None`: it cannot be.
 pub(crate) fn dialect_of(shell: ShellKind) -> Option<&'static dyn Dialect> {
     match shell {
-        ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh | ShellKind::Fish => None,
+        ShellKind::Bash => Some(&bash::Bash),
+        ShellKind::Zsh | ShellKind::Sh | ShellKind::Fish => None,
     }
 }
 

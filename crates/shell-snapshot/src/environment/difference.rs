@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 
 use exec_process::environment::{self, Environment, OF_ONE_CALL, is_private};
 use exec_protocol::{EnvPolicy, Inherit};
@@ -82,7 +81,10 @@ impl Difference {
             // What cannot be was refused when the request was prepared.
             environment::apply(&self.set, &policy).unwrap_or_default()
         });
-        let in_env = |name: &OsStr| name.to_str().is_some_and(|name| overrides.env_names.contains(name));
+        let in_env = |name: &OsStr| {
+            name.to_str()
+                .is_some_and(|name| overrides.env_names.contains(name))
+        };
         let wins = |name: &OsStr| overrides.policy.is_none() || !in_env(name);
         let mut environment = prepared.clone();
         environment.retain(|name, _| !(self.unset.contains(name) && wins(name)));
@@ -97,11 +99,8 @@ impl Difference {
 
 /// Whether a variable can be part of a snapshot.
 fn is_kept(name: &OsStr) -> bool {
-    let is = |known: &&str| name.as_bytes() == known.as_bytes();
-    !(is_private(name)
-        || is(&GUARD)
-        || OF_ONE_SHELL.iter().any(|known| is(known))
-        || OF_ONE_CALL.iter().any(|known| is(known)))
+    let mut never = [GUARD].iter().chain(OF_ONE_SHELL).chain(OF_ONE_CALL);
+    !is_private(name) && !never.any(|known| name == *known)
 }
 
 #[cfg(test)]
@@ -218,7 +217,10 @@ mod tests {
 
     fn any_environment() -> impl Strategy<Value = Environment> {
         let name = prop_oneof!["[A-C]{1,2}", Just("PWD".to_owned()), Just("_".to_owned())];
-        let variable = (name.prop_map(OsString::from), "[a-b]{0,2}".prop_map(OsString::from));
+        let variable = (
+            name.prop_map(OsString::from),
+            "[a-b]{0,2}".prop_map(OsString::from),
+        );
         proptest::collection::btree_map(variable.0, variable.1, 0..12)
     }
 
@@ -227,9 +229,8 @@ mod tests {
         fn applied_to_what_was_given_it_makes_what_was_left(given in any_environment(), left in any_environment()) {
             let difference = Difference::between(&given, &left);
             let made = difference.apply(&given, NO_OVERRIDES);
-            let (kept, others) = |of: &Environment| -> (Environment, Environment) {
-                of.clone().into_iter().partition(|(name, _)| is_kept(name))
-            }(&made);
+            let (kept, others): (Environment, Environment) =
+                made.into_iter().partition(|(name, _)| is_kept(name));
             let want_kept: Environment = left.into_iter().filter(|(name, _)| is_kept(name)).collect();
             let want_others: Environment = given.into_iter().filter(|(name, _)| !is_kept(name)).collect();
             prop_assert_eq!(kept, want_kept);

@@ -38,7 +38,10 @@ pub(super) fn sourced_files(text: &[u8], places: &Places) -> Vec<PathBuf> {
 
 /// Whether a byte parts words: blanks, and the operators that may stand next to one.
 fn parts(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
+    )
 }
 
 /// The next word, quotes and all, and what follows it.

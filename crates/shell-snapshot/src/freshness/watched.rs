@@ -54,7 +54,9 @@ impl Watched {
 
     /// Whether a file is no longer as it was. Blocks, for a stat of each.
     pub(crate) fn has_changed(&self) -> bool {
-        self.0.iter().any(|(path, identity)| Identity::of(path) != *identity)
+        self.0
+            .iter()
+            .any(|(path, identity)| Identity::of(path) != *identity)
     }
 
     /// The files, and whether they were there.
@@ -137,7 +139,10 @@ mod tests {
             ("missing", false),
             (".aliases", true),
         ];
-        assert_eq!(names(&home, &watched), want.map(|(name, there)| (name.to_owned(), there)));
+        assert_eq!(
+            names(&home, &watched),
+            want.map(|(name, there)| (name.to_owned(), there))
+        );
         assert!(!watched.has_changed());
     }
 
@@ -149,7 +154,10 @@ mod tests {
             ("other text of the same length", |home| {
                 home.write(".inner", "two");
                 let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
-                let file = fs::File::options().append(true).open(home.path(".inner")).unwrap();
+                let file = fs::File::options()
+                    .append(true)
+                    .open(home.path(".inner"))
+                    .unwrap();
                 file.set_modified(time).unwrap();
             }),
             ("replaced", |home| {
@@ -186,7 +194,10 @@ mod tests {
         let watched = home.look(&[".rc"], &limits);
         let seen = names(&home, &watched);
         assert_eq!(seen.last(), Some(&("second".to_owned(), false)));
-        let limits = SnapshotLimits { watched_files: 3, ..limits };
+        let limits = SnapshotLimits {
+            watched_files: 3,
+            ..limits
+        };
         assert_eq!(home.look(&[".rc"], &limits).files().count(), 3);
     }
 }

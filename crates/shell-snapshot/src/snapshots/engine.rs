@@ -1,9 +1,9 @@
 //! Snapshots for commands: looked up, waited for, or captured.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use exec_process::ProcessTable;
+use exec_process::{ProcessTable, Rewrite};
 use exec_protocol::limits::SnapshotLimits;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ use super::flight;
 use crate::cache::{Cache, Found, Key, Peeked};
 use crate::capture::{Attempts, ShellAttempts};
 use crate::observer::{Availability, CommandPrepared, Observer, Outcome, Purpose};
-use crate::replay::{LoginScript, Rewritten, bare_notice};
+use crate::replay::LoginScript;
 use crate::snapshot::Snapshot;
 use crate::{Failed, Failure, Request};
 
@@ -40,14 +40,9 @@ pub enum Prepared {
     /// It runs as it is, with the shell's normal startup.
     Unmodified,
     /// It runs with the user's shell state.
-    Restored(Rewritten),
-    /// It runs without startup files, which fail.
-    Bare {
-        /// Program and arguments.
-        argv: Vec<OsString>,
-        /// The line that says so, for its stderr.
-        notice: String,
-    },
+    Restored(Rewrite),
+    /// It runs without startup files, which fail, and says so on its stderr.
+    Bare(Rewrite),
 }
 
 /// What a lookup came to.
@@ -84,10 +79,10 @@ impl Snapshots {
 
     /// Prepares a command: looks its snapshot up, waiting for a capture if there must be one. Never fails: a command
     /// that cannot be given a snapshot runs without.
-    pub async fn prepare(&self, request: Request, argv: &[OsString]) -> Prepared {
+    pub async fn prepare(&self, request: Request, argv: &[OsString], arg0: Option<&OsStr>) -> Prepared {
         let began = Instant::now();
         let request = Arc::new(request);
-        let Some(script) = LoginScript::read(argv, &request.path) else {
+        let Some(script) = LoginScript::read(argv, arg0, &request.path) else {
             self.tell(Availability::Unavailable, Outcome::Fallback, began);
             return Prepared::Unmodified;
         };
@@ -97,19 +92,19 @@ impl Snapshots {
             Ok(snapshot) => match script.restore(&request, &snapshot) {
                 Ok(rewritten) => Prepared::Restored(rewritten),
                 Err(error) => {
-                    tracing::warn!(shell = request.shell.name(), "a snapshot could not be used: {error}");
+                    tracing::warn!(
+                        shell = request.shell.name(),
+                        "a snapshot could not be used: {error}"
+                    );
                     Prepared::Unmodified
                 }
             },
             Err(failed) if failed.past_login => Prepared::Unmodified,
-            Err(failed) => Prepared::Bare {
-                argv: script.bare(&request.path),
-                notice: bare_notice(failed.failure),
-            },
+            Err(failed) => Prepared::Bare(script.bare(&request, failed.failure)),
         };
         let outcome = match prepared {
             Prepared::Restored(_) => Outcome::Used,
-            Prepared::Unmodified | Prepared::Bare { .. } => Outcome::Fallback,
+            Prepared::Unmodified | Prepared::Bare(_) => Outcome::Fallback,
         };
         self.shared.observer.command_prepared(&CommandPrepared {
             availability: acquired.availability,
@@ -147,7 +142,12 @@ impl Snapshots {
             held: None,
             watched: watched
                 .first()
-                .map(|watched| watched.files().map(|(path, there)| (path.to_owned(), there)).collect())
+                .map(|watched| {
+                    watched
+                        .files()
+                        .map(|(path, there)| (path.to_owned(), there))
+                        .collect()
+                })
                 .unwrap_or_default(),
         };
         match peeked {
@@ -243,7 +243,9 @@ impl Shared {
 }
 
 /// Waits for a capture.
-async fn landed(mut outcome: watch::Receiver<Option<Result<Arc<Snapshot>, Failed>>>) -> Result<Arc<Snapshot>, Failed> {
+async fn landed(
+    mut outcome: watch::Receiver<Option<Result<Arc<Snapshot>, Failed>>>,
+) -> Result<Arc<Snapshot>, Failed> {
     let landed = outcome.wait_for(Option::is_some).await;
     let result = landed.ok().and_then(|result| result.clone());
     // Nobody makes it any more: the shell may well start as it does without.

@@ -12,7 +12,13 @@ use crate::observer::CaptureFinished;
 use crate::{Purpose, Request};
 
 /// Makes a capture, tells the observer, and puts its outcome where those who wait look.
-pub(super) fn launch(shared: &Arc<Shared>, id: FlightId, attempt: u32, purpose: Purpose, request: Arc<Request>) {
+pub(super) fn launch(
+    shared: &Arc<Shared>,
+    id: FlightId,
+    attempt: u32,
+    purpose: Purpose,
+    request: Arc<Request>,
+) {
     let landing = Landing {
         shared: Arc::clone(shared),
         id,
@@ -29,7 +35,12 @@ pub(super) fn launch(shared: &Arc<Shared>, id: FlightId, attempt: u32, purpose: 
             && attempt == 1
         {
             let (shell, reason) = (request.shell.name(), failed.failure.name());
-            tracing::warn!(shell, reason, "a shell's state could not be captured: {}", failed.failure);
+            tracing::warn!(
+                shell,
+                reason,
+                "a shell's state could not be captured: {}",
+                failed.failure
+            );
         }
         shared.observer.capture_finished(&CaptureFinished {
             purpose,
