@@ -37,13 +37,13 @@ pub struct Command {
     pub inherited: Vec<Inherited>,
 }
 
-/// Most descriptors that a process is given besides 0–2: what a shell snapshot needs (state in, or state out and one
-/// to spare), and few enough that they have their places in a child's plan.
+/// Most descriptors that a process is given besides 0–2: a shell snapshot needs one, and each has its place in a
+/// child's plan, where nothing can be allocated.
 pub const MAX_INHERITED: usize = 2;
 
-/// The numbers that these may have: above the standard streams, and below the soft limit that processes usually have
-/// (1024), beyond which dup3(2) would fail.
-pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=1023;
+/// The numbers that these may have: above the standard streams, and below any limit of open files that is in use,
+/// beyond which dup3(2) would fail.
+pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=255;
 
 /// A descriptor that a process inherits. It stays open here for as long as somebody holds it.
 #[derive(Debug, Clone)]
@@ -327,10 +327,10 @@ mod tests {
         for (numbers, wrong) in [
             (&[][..], None),
             (&[3], None),
-            (&[1023, 3], None),
+            (&[255, 3], None),
             (&[2], Some("inherited[0].number")),
             (&[9, -1], Some("inherited[1].number")),
-            (&[1024], Some("inherited[0].number")),
+            (&[256], Some("inherited[0].number")),
             (&[9, 9], Some("inherited[1].number")),
             (&[3, 4, 5], Some("inherited")),
         ] {
