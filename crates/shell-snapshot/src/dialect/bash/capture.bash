@@ -29,6 +29,8 @@
   \unset POSIXLY_CORRECT
   \printf '\n@NONCE@ overriding\n' >&@DESCRIPTOR@
   \typeset -f builtin enable declare >&@DESCRIPTOR@
+  # There mostly are none, and that is no reason for `set -e` to end the shell.
+  __exec_status=0
 ); (
   # 3. Everything else. Posix mode changes other options, so they are noted before it is on.
   __exec_flags=$- __exec_set=$SHELLOPTS __exec_shopt=$BASHOPTS __exec_disabled=

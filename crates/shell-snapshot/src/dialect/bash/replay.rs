@@ -62,8 +62,8 @@ fn behind_prelude(chunks: &[String], script: &OsStr) -> OsString {
     let values: String = chunks.iter().map(|name| format!("${name}")).collect();
     let prelude = format!(
         "{{ BASH_EXECUTION_STRING=${{BASH_EXECUTION_STRING#*$'\\n'}}; \
-         eval 'unset {names}'$'\\n'\"{values}\"$'\\n#' \"$BASH\" || \
-         \\builtin echo 'failed to restore shell snapshot' >&2; }} 9<&-${{BASH:LINENO=0:0}}\n",
+         eval 'unset {names}'$'\\n'\"{values} #\" \"$BASH\" || \
+         \\builtin echo 'failed to restore shell snapshot' >&2; }} 9<&${{BASH:LINENO=0:0}}-\n",
         names = chunks.join(" "),
     );
     let mut whole = prelude.into_bytes();
