@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use exec_process::{Inherited, Rewrite};
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::{ReplayKind, Snapshot};
 use crate::state::Transport;
 use crate::{Failure, Request};
 
@@ -48,20 +48,31 @@ impl<'a> LoginScript<'a> {
     /// # Errors
     /// No descriptor is left, or the shell cannot be given its state.
     pub(crate) fn restore(self, request: &Request, snapshot: &Snapshot) -> Result<Rewrite, Unrestored> {
+        let transport = match snapshot.replay {
+            ReplayKind::File => Transport::File(DESCRIPTOR),
+            ReplayKind::Environment => Transport::Environment,
+        };
         let replay = snapshot
             .dialect
             .replay(
                 &request.path,
                 &snapshot.state,
-                Transport::File(DESCRIPTOR),
+                transport,
                 self.script,
                 self.arguments,
             )
             .ok_or(Unrestored::NoTransport)?;
-        let descriptor = snapshot
-            .file
-            .open()
-            .map_err(|error| Unrestored::Descriptor(error.kind()))?;
+        let inherited = match &snapshot.file {
+            Some(file) => {
+                let open = file.open();
+                let descriptor = open.map_err(|error| Unrestored::Descriptor(error.kind()))?;
+                vec![Inherited {
+                    number: DESCRIPTOR,
+                    descriptor: Arc::new(descriptor),
+                }]
+            }
+            None => Vec::new(),
+        };
         let mut environment = snapshot
             .difference
             .apply(&request.environment, request.overrides());
@@ -73,10 +84,7 @@ impl<'a> LoginScript<'a> {
             argv: replay.argv,
             arg0: replay.arg0.or_else(|| self.arg0.map(OsStr::to_os_string)),
             environment,
-            inherited: vec![Inherited {
-                number: DESCRIPTOR,
-                descriptor: Arc::new(descriptor),
-            }],
+            inherited,
             notice: Bytes::new(),
         })
     }
