@@ -40,8 +40,12 @@ const NEVER_PREFIXES: &[&str] = &["LC_", "BASH", "ZSH", "PS", "fish_", "LD_"];
 
 /// Whether a variable may be learned at all.
 fn may_be_learned(name: &OsStr) -> bool {
-    let begins = |prefix: &&str| name.as_bytes().starts_with(prefix.as_bytes());
-    !NEVER.iter().any(|known| name == *known) && !NEVER_PREFIXES.iter().any(|prefix| begins(prefix))
+    let bytes = name.as_bytes();
+    let is_named = NEVER.iter().any(|known| bytes == known.as_bytes());
+    let is_of_a_family = NEVER_PREFIXES
+        .iter()
+        .any(|prefix| bytes.starts_with(prefix.as_bytes()));
+    !is_named && !is_of_a_family
 }
 
 /// The variables that were learned.

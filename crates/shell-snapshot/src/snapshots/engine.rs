@@ -282,3 +282,7 @@ fn under_way(made_for: Purpose) -> Availability {
         Purpose::Execution => Availability::CapturePending,
     }
 }
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;
