@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use exec_tests::{Launch, Server, file_uri, marker, ours_only, program};
+use exec_tests::launch::file_uri;
+use exec_tests::{Launch, Server, marker, ours_only, program};
 use serde_json::{Value, json};
 
 /// A home of its own.
