@@ -1,5 +1,7 @@
 //! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
 
+mod sh;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,279 @@
+//! Real dash, busybox ash and mksh over startup files as people have them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use super::Sh;
+use super::real::{Home, capture, replay, shell};
+use crate::dialect::Try;
+use crate::state::Transport;
+
+/// The shells that can be behind `sh`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Dash,
+    Busybox,
+    Mksh,
+}
+
+const ALL: &[Behind] = &[Behind::Dash, Behind::Busybox, Behind::Mksh];
+
+impl Behind {
+    fn path(self, home: &Home) -> PathBuf {
+        let program = shell(match self {
+            Self::Dash => "/bin/dash",
+            Self::Busybox => "/bin/busybox",
+            Self::Mksh => "/bin/mksh",
+        });
+        let link = home.work().parent().unwrap().join("sh");
+        if !link.exists() {
+            symlink(program, &link).unwrap();
+        }
+        link
+    }
+}
+
+/// Startup files, a script, and what it prints.
+struct Case {
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    script: &'static str,
+    stdout: &'static str,
+    code: i32,
+    shells: &'static [Behind],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "exports",
+        files: &[(".profile", "export EV='a b'\nexport Q=\"it's\"\n")],
+        script: "echo \"$EV|$Q\"; env | grep -c '^EV=a b$'",
+        stdout: "a b|it's\n1\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "function",
+        files: &[(".profile", "f() { echo \"fn $1\"; }\n")],
+        script: "f x",
+        stdout: "fn x\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "alias",
+        files: &[(".profile", "alias hi='echo hello'\n")],
+        script: "hi there",
+        stdout: "hello there\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "env-file",
+        files: &[(".profile", "export ENV=~/.shrc\n"), (".shrc", "f() { echo fn; }\nEV=1\n")],
+        script: "f; echo $EV",
+        stdout: "fn\n1\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "special-values",
+        files: &[(
+            ".profile",
+            "export V1='a\nb' V2=\"it's\" V3='say \"x\"' V4='back\\slash' V5='ü ✓' V6='$HOME `id`' V7= \n\
+             V8=$(printf '\\201\\210\\377x'); export V8\nW1=\"$V1\" W2=$V2 W4=\"$V4\" W6=\"$V6\" W8=$V8\n",
+        )],
+        script: "printf '%s|' \"$V1\" \"$V2\" \"$V3\" \"$V4\" \"$V5\" \"$V6\" \"${V7-unset}\" \
+                 \"$W1\" \"$W2\" \"$W4\" \"$W6\"; printf %s \"$V8$W8\" | od -An -tx1",
+        stdout: "a\nb|it's|say \"x\"|back\\slash|ü ✓|$HOME `id`||a\nb|it's|back\\slash|$HOME `id`| 81 88 ff 78 81 88 ff 78\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "injection",
+        files: &[(".profile", "export T='x\nexport EVIL=1\ntouch ~/pwned'\nU=$T\n")],
+        script: "echo \"${EVIL-none}\"; ls ~/pwned 2>/dev/null || echo clean",
+        stdout: "none\nclean\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "options",
+        files: &[(".profile", "set -Cfu\nEV=1\n")],
+        script: "echo *; echo a > q; echo b > q || echo refused; case $- in *u*) echo u;; esac",
+        stdout: "*\nrefused\nu\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "prints-and-reads",
+        files: &[(".profile", "echo banner\nread -r x\nexport EV=1\n")],
+        script: "echo $EV",
+        stdout: "1\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "big-environment",
+        files: &[(
+            ".profile",
+            "i=0\nwhile [ $i -lt 8 ]; do eval \"export BIG$i=$(head -c 50000 /dev/zero | tr '\\0' x)\"; i=$((i+1)); done\n\
+             f() { echo fn; }\n",
+        )],
+        script: "echo ${#BIG7}; /bin/echo child; f",
+        stdout: "50000\nchild\nfn\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "umask-and-cd",
+        files: &[(".profile", "umask 027\ncd /\n")],
+        script: "umask; basename \"$PWD\"; basename \"$(pwd)\"",
+        stdout: "0027\nwork\nwork\n",
+        code: 0,
+        shells: &[Behind::Dash, Behind::Busybox],
+    },
+    Case {
+        name: "nothing-of-ours",
+        files: &[(".profile", "export EV=1\nf() { :; }\nalias x=y\n")],
+        script: "set | cut -d= -f1 | grep -ic -e snapshot -e codex -e exec -e ^es_; ls /proc/self/fd | grep -c 9",
+        stdout: "0\n0\n",
+        code: 1,
+        shells: ALL,
+    },
+    Case {
+        name: "shadowed",
+        files: &[(
+            ".profile",
+            "for n in printf echo command test read head sed type alias umask ulimit builtin typeset print; do\n\
+             eval \"$n() { f=shadow; }\"\ndone\n\
+             alias eval=false set=false trap=false export=false readonly=false unset=false case=x for=y '{=z' \
+             command=w printf=v exit=u 2>/dev/null\nEV=1\nf() { \\echo fn; }\n",
+        )],
+        script: "\\unset -f echo; \\echo $EV; f",
+        stdout: "1\nfn\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "strict",
+        files: &[(".profile", "set -eufCa\nset -x\nset -v\nEV=1\nf() { echo fn; }\n")],
+        script: "set +xv; echo $EV; f; case $- in *e*) echo e;; esac; false; echo no",
+        stdout: "1\nfn\ne\n",
+        code: 1,
+        shells: ALL,
+    },
+    Case {
+        name: "traps",
+        files: &[(".profile", "trap 'echo \"it'\\''s usr1\"' USR1\ntrap 'echo bye' EXIT\ntrap '' HUP\n")],
+        script: "kill -USR1 $$; trap | grep -c EXIT; trap | grep HUP",
+        stdout: "it's usr1\n0\ntrap -- '' HUP\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "limits",
+        files: &[(".profile", "ulimit -S -n 64\nulimit -c 0\n")],
+        script: "ulimit -S -n; ulimit -S -c",
+        stdout: "64\n0\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "sourced",
+        files: &[
+            (
+                ".profile",
+                "D=$HOME/lib\n[ -r ~/.aliases ] && . ~/.aliases\nfor i in \"$D\"/*.sh; do\n  if [ -r $i ]; then . $i; fi\ndone\nunset i\n\
+                 . \"${D}/one more.inc\"\n",
+            ),
+            (".aliases", "alias ll='echo list'\n. $HOME/lib/deep\n"),
+            ("lib/a.sh", "a() {\n  echo a\n}\n"),
+            ("lib/b.sh", "b() ( echo b )\n"),
+            ("lib/deep", "deep() { case $1 in x) echo \"d)\";; esac; }\n"),
+            ("lib/one more.inc", "more() { cat <<E\n}\nE\n}\n"),
+        ],
+        script: "ll; a; b; deep x; more",
+        stdout: "list\na\nb\nd)\n}\n",
+        code: 0,
+        shells: &[Behind::Mksh],
+    },
+    Case {
+        name: "alias-in-function",
+        files: &[(".profile", "alias say='echo said'\nf() { say it; }\nalias late='echo late'\ng() { late; }\nalias g2=f\n")],
+        script: "f; g",
+        stdout: "said it\nlate\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "readonly-and-bare-exports",
+        files: &[(".profile", "readonly R=1 RX=2\nexport RX\nexport BARE\nIFS=:\nexport IFS\n")],
+        script: "echo $R$RX; (R=2) 2>/dev/null || echo ro; BARE=b; env | grep BARE; x=a:b; set -- $x; echo $#",
+        stdout: "12\nro\nBARE=b\n2\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "status-and-arguments",
+        files: &[(".profile", "f() { return 3; }\nalias a=f\n")],
+        script: "echo \"$? $0 $# $* $-\"; f",
+        stdout: "0 zero 1 one two $-\n",
+        code: 3,
+        shells: &[],
+    },
+    Case {
+        name: "redefined",
+        files: &[(".profile", "f() { echo 1; }\nif true; then f() { echo 2; }; fi\nf() { echo 3; }\n")],
+        script: "f",
+        stdout: "3\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
+        name: "mksh-own",
+        files: &[(
+            ".mkshrc",
+            "set -A arr -- a 'b c'\ntypeset -i N=5\ntypeset -l low=AB\ntypeset -r RO=x\nexport XI=7; typeset -i XI\nnameref nr=N\n\
+             function g { echo \"g ${arr[1]} $nr\"; }\nunalias r\n",
+        )],
+        script: "g; N=N+1; echo $N $low; XI=XI+1; echo $XI; low=CD; echo $low; alias r || echo no; type g",
+        stdout: "g b c 5\n6 ab\n8\ncd\nr alias not found\nno\ng is a function\n",
+        code: 0,
+        shells: &[Behind::Mksh],
+    },
+];
+
+#[test]
+fn a_command_finds_what_startup_made() {
+    let mut failed = String::new();
+    for case in CASES {
+        for &behind in case.shells {
+            for transport in [Transport::File(9), Transport::Environment] {
+                let home = Home::new(&format!("sh-{}-{behind:?}", case.name), case.files);
+                let shell = behind.path(&home);
+                let captured = match capture(&Sh, &shell, &home, &home.environment(), Try::Interactive) {
+                    Ok(captured) => captured,
+                    Err(error) => {
+                        failed += &format!("{} {behind:?}: {error}\n", case.name);
+                        continue;
+                    },
+                };
+                let output =
+                    replay(&Sh, &shell, &home, &captured, transport, OsStr::from_bytes(case.script.as_bytes()), &[]);
+                let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+                if out != case.stdout || output.status.code() != Some(case.code) {
+                    failed += &format!(
+                        "{} {behind:?} {transport:?}: {:?} {out:?}, stderr {err:?}\n{}\n",
+                        case.name,
+                        output.status.code(),
+                        captured.state.file.escape_ascii().to_string().replace("\\n", "\n").chars().take(1500).collect::<String>(),
+                    );
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
+}
