@@ -27,7 +27,18 @@ const BARE: &[(&[u8], &[&[u8]])] = &[
 /// # Errors
 /// [`Failure::InvalidCapture`] if a section is missing or is not what the shell prints.
 pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
-    for name in ["traps", "options", "aliases", "exports", "readonly", "variables", "umask", "types", "names", "files"] {
+    for name in [
+        "traps",
+        "options",
+        "aliases",
+        "exports",
+        "readonly",
+        "variables",
+        "umask",
+        "types",
+        "names",
+        "files",
+    ] {
         if !sections.has(name) {
             return Err(Failure::InvalidCapture);
         }
@@ -39,34 +50,56 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
     let exported: BTreeSet<&[u8]> = exports.iter().map(|(name, _)| name.as_slice()).collect();
     variables(sections, &exported, &mut state, &mut inventory)?;
     // Without a value it is in no environment.
-    for (name, _) in exports.iter().filter(|(name, value)| value.is_none() && is_name(name)) {
+    for (name, _) in exports
+        .iter()
+        .filter(|(name, value)| value.is_none() && is_name(name))
+    {
         push(&mut state, &[b"export ", name]);
     }
     let readonly = assignments(&sections.get("readonly"), b"readonly ")?;
     umask(&sections.get("umask"), &mut state)?;
-    restore_limits(&limits(&sections.get("limits")), &mut state);
+    restore_limits(
+        &limits(&sections.get("limits"), &sections.get("files")),
+        &mut state,
+    );
 
     let (traps_text, command) = last_line(sections.get("traps"));
     functions_and_aliases(sections, &command, &mut state, &mut inventory)?;
-    let (left_out, kept): (Vec<_>, Vec<_>) =
-        traps(&traps_text)?.into_iter().partition(|(signal, _)| is_left_out_trap(signal));
+    let (left_out, kept): (Vec<_>, Vec<_>) = traps(&traps_text)?
+        .into_iter()
+        .partition(|(signal, _)| is_left_out_trap(signal));
     restore_traps(&kept, &mut state);
-    inventory.left_out.extend(left_out.into_iter().map(|(signal, _)| LeftOut {
-        what: [b"trap ".as_slice(), &signal].concat(),
-        why: "a trap for the end of the startup shell, not of a command",
-    }));
+    inventory
+        .left_out
+        .extend(left_out.into_iter().map(|(signal, _)| LeftOut {
+            what: [b"trap ".as_slice(), &signal].concat(),
+            why: "a trap for the end of the startup shell, not of a command",
+        }));
     // After everything that assigns.
-    for (name, _) in readonly.iter().filter(|(name, _)| is_name(name) && !is_ephemeral(name)) {
-        push(&mut state, &[b"readonly ", name]);
+    for (name, _) in readonly
+        .iter()
+        .filter(|(name, _)| is_name(name) && !is_ephemeral(name))
+    {
+        push(&mut state, &[b"\\readonly ", name]);
     }
     // Last: from here on they have their effect.
     let options = options_on(&sections.get("options"));
     if !options.is_empty() {
-        let words: Vec<u8> = options.iter().flat_map(|option| [b" -o ".as_slice(), option].concat()).collect();
-        push(&mut state, &[b"set", &words]);
+        let words: Vec<u8> = options
+            .iter()
+            .flat_map(|option| [b" -o ".as_slice(), option].concat())
+            .collect();
+        push(&mut state, &[b"\\set", &words]);
     }
     inventory.options.extend(options);
-    Ok(Captured { environment: environment(exports, given), state: State { file: state, text: Vec::new() }, inventory })
+    Ok(Captured {
+        environment: environment(exports, given),
+        state: State {
+            file: state,
+            text: Vec::new(),
+        },
+        inventory,
+    })
 }
 
 fn push(state: &mut Vec<u8>, parts: &[&[u8]]) {
@@ -106,7 +139,10 @@ fn variables(
         if is_ephemeral(&name) || (exported.contains(name.as_slice()) && name != b"IFS") {
             continue;
         }
-        let bare = BARE.iter().find(|(bare, _)| *bare == name).map_or(&[][..], |(_, values)| values);
+        let bare = BARE
+            .iter()
+            .find(|(bare, _)| *bare == name)
+            .map_or(&[][..], |(_, values)| values);
         if name == b"HOSTNAME" && !mentions(sections, b"HOSTNAME") {
             continue;
         }
@@ -151,15 +187,18 @@ fn functions_and_aliases(
         match definition(name, &found) {
             Ok((file, function)) => {
                 inventory.functions.insert(name.to_vec());
-                if expands_alias(file, function, &found, &aliases) {
+                if *name == b"command" || expands_alias(file, function, &found, &aliases) {
                     late.push(function);
                 } else {
                     push(state, &[function.text]);
                 }
-            },
+            }
             Err(why) => {
-                inventory.left_out.push(LeftOut { what: [b"function ".as_slice(), name].concat(), why });
-            },
+                inventory.left_out.push(LeftOut {
+                    what: [b"function ".as_slice(), name].concat(),
+                    why,
+                });
+            }
         }
     }
     for ((path, _), found) in files.iter().zip(&found) {
@@ -172,10 +211,16 @@ fn functions_and_aliases(
     }
     for (name, value) in aliases {
         let value = value.ok_or(Failure::InvalidCapture)?;
-        push(state, &[b"alias ", &quote(&[name.as_slice(), b"=", &value].concat())]);
+        push(
+            state,
+            &[
+                &super::replay::ALIAS[1..],
+                &quote(&[name.as_slice(), b"=", &value].concat()),
+            ],
+        );
         inventory.aliases.insert(name);
     }
-    // These use aliases that were there when they were defined.
+    // These use aliases that were there when they were defined, or would stand between the lines above and the shell.
     for function in late {
         push(state, &[function.text]);
     }
@@ -198,7 +243,11 @@ fn files<'a>(names: &'a [u8], text: &'a [u8]) -> Vec<(&'a [u8], &'a [u8])> {
         starts.push((name, at, from));
     }
     let ends = starts.iter().skip(1).map(|(_, at, _)| *at).chain([text.len()]);
-    starts.iter().zip(ends).map(|((name, _, from), end)| (*name, &text[*from..end])).collect()
+    starts
+        .iter()
+        .zip(ends)
+        .map(|((name, _, from), end)| (*name, &text[*from..end]))
+        .collect()
 }
 
 /// The names the shell said to be functions.
@@ -207,7 +256,9 @@ fn live<'a>(types: &'a [u8], command: &'a [u8]) -> BTreeSet<&'a [u8]> {
         .split(|byte| *byte == b'\n')
         .chain([command])
         .filter_map(|line| {
-            let name = line.strip_suffix(b" is a shell function").or_else(|| line.strip_suffix(b" is a function"))?;
+            let name = line
+                .strip_suffix(b" is a shell function")
+                .or_else(|| line.strip_suffix(b" is a function"))?;
             is_name(name).then_some(name)
         })
         .collect()
@@ -224,9 +275,9 @@ fn definition<'f, 'a>(
         .flat_map(|(file, found)| found.functions.iter().map(move |function| (file, function)))
         .filter(|(_, function)| function.name == name)
         .collect();
-    let last = *all
-        .last()
-        .ok_or("cannot be restored: made by eval or in another function, and this shell cannot print functions")?;
+    let last = *all.last().ok_or(
+        "cannot be restored: made by eval or in another function, and this shell cannot print functions",
+    )?;
     let same_file = all.iter().all(|(file, _)| *file == last.0);
     if all.iter().all(|(_, function)| function.text == last.1.text) || (same_file && !last.1.conditional) {
         Ok(last)
@@ -244,9 +295,16 @@ fn expands_alias(
 ) -> bool {
     let alive = |name: &[u8]| aliases.iter().any(|(alias, _)| alias == name);
     !alive(function.name)
-        && function.commands.iter().filter(|command| alive(command)).any(|command| {
-            found.iter().enumerate().take(file + 1).any(|(other, found)| {
-                found.aliases.iter().any(|(name, at)| name == command && (other < file || *at < function.at))
+        && function
+            .commands
+            .iter()
+            .filter(|command| alive(command))
+            .any(|command| {
+                found.iter().enumerate().take(file + 1).any(|(other, found)| {
+                    found
+                        .aliases
+                        .iter()
+                        .any(|(name, at)| name == command && (other < file || *at < function.at))
+                })
             })
-        })
 }

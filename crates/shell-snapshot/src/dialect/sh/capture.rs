@@ -38,7 +38,10 @@ fn script(frame: &Frame) -> String {
 
 pub(super) fn startup_files(environment: &Environment) -> Vec<PathBuf> {
     let mut files = vec![PathBuf::from("/etc/profile")];
-    let home = environment.get(OsStr::new("HOME")).filter(|home| !home.is_empty()).map(Path::new);
+    let home = environment
+        .get(OsStr::new("HOME"))
+        .filter(|home| !home.is_empty())
+        .map(Path::new);
     files.extend(home.map(|home| home.join(".profile")));
     match environment.get(OsStr::new("ENV")).filter(|file| !file.is_empty()) {
         Some(file) => files.extend(expand(file.as_bytes(), home)),
@@ -49,13 +52,19 @@ pub(super) fn startup_files(environment: &Environment) -> Vec<PathBuf> {
 
 /// The path that ENV names, if it holds no expansion but the home directory.
 fn expand(file: &[u8], home: Option<&Path>) -> Option<PathBuf> {
-    let rest = [&b"~/"[..], b"$HOME/", b"${HOME}/"].iter().find_map(|prefix| file.strip_prefix(*prefix));
+    let rest = [&b"~/"[..], b"$HOME/", b"${HOME}/"]
+        .iter()
+        .find_map(|prefix| file.strip_prefix(*prefix));
     let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
     let whole = match rest {
         Some(rest) => home?.join(path(rest)),
         None => path(file),
     };
-    let plain = !whole.as_os_str().as_bytes().iter().any(|byte| b"$`\\~".contains(byte));
+    let plain = !whole
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .any(|byte| b"$`\\~".contains(byte));
     plain.then_some(whole)
 }
 
@@ -66,12 +75,18 @@ mod tests {
     #[test]
     fn the_startup_files_follow_home_and_env() {
         let files = |variables: &[(&str, &str)]| {
-            let environment = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            let environment = variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect();
             startup_files(&environment)
         };
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
         assert_eq!(files(&[]), paths(&["/etc/profile"]));
-        assert_eq!(files(&[("HOME", "/h")]), paths(&["/etc/profile", "/h/.profile", "/h/.mkshrc"]));
+        assert_eq!(
+            files(&[("HOME", "/h")]),
+            paths(&["/etc/profile", "/h/.profile", "/h/.mkshrc"])
+        );
         for file in ["~/rc", "$HOME/rc", "${HOME}/rc", "/h/rc"] {
             assert_eq!(
                 files(&[("HOME", "/h"), ("ENV", file)]),
@@ -79,6 +94,9 @@ mod tests {
                 "{file}"
             );
         }
-        assert_eq!(files(&[("HOME", "/h"), ("ENV", "$(rc)")]), paths(&["/etc/profile", "/h/.profile"]));
+        assert_eq!(
+            files(&[("HOME", "/h"), ("ENV", "$(rc)")]),
+            paths(&["/etc/profile", "/h/.profile"])
+        );
     }
 }

@@ -68,8 +68,8 @@ struct Parser<'a> {
 }
 
 const OPERATORS: &[&[u8]] = &[
-    b";;&", b"<<<", b"<<-", b"&&", b"||", b";;", b";&", b"<<", b">>", b"<&", b">&", b"<>", b">|", b"&>", b";", b"&",
-    b"|", b"<", b">", b"(", b")",
+    b";;&", b"<<<", b"<<-", b"&&", b"||", b";;", b";&", b"<<", b">>", b"<&", b">&", b"<>", b">|", b"&>",
+    b";", b"&", b"|", b"<", b">", b"(", b")",
 ];
 
 impl<'a> Parser<'a> {
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
                 [b'#', ..] => {
                     let length = memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
                     self.at += length;
-                },
+                }
                 _ => return,
             }
         }
@@ -129,7 +129,10 @@ impl<'a> Parser<'a> {
     }
 
     fn operator(&self) -> Option<&'static [u8]> {
-        OPERATORS.iter().find(|operator| self.rest().starts_with(operator)).copied()
+        OPERATORS
+            .iter()
+            .find(|operator| self.rest().starts_with(operator))
+            .copied()
     }
 
     fn expect(&mut self, operator: &[u8]) -> Step {
@@ -145,7 +148,10 @@ impl<'a> Parser<'a> {
     fn peek(&mut self) -> &'a [u8] {
         self.blanks();
         let rest = self.rest();
-        let length = rest.iter().position(|byte| b" \t\r\n;&|<>()\\'\"`$".contains(byte)).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|byte| b" \t\r\n;&|<>()\\'\"`$".contains(byte))
+            .unwrap_or(rest.len());
         // A word with a quote in it is no reserved word, nor a name.
         match rest.get(length) {
             Some(b'\\' | b'\'' | b'"' | b'`' | b'$') => b"",
@@ -170,7 +176,11 @@ impl<'a> Parser<'a> {
         loop {
             self.lines();
             if self.rest().is_empty() {
-                break if stops.is_empty() { Ok(()) } else { Err(NotUnderstood) };
+                break if stops.is_empty() {
+                    Ok(())
+                } else {
+                    Err(NotUnderstood)
+                };
             }
             let here = match self.operator() {
                 Some(operator) => operator,
@@ -183,8 +193,8 @@ impl<'a> Parser<'a> {
             self.blanks();
             match self.operator() {
                 Some(operator @ (b";" | b"&")) => self.at += operator.len(),
-                Some(operator) if stops.contains(&operator) => {},
-                None if matches!(self.byte(), None | Some(b'\n')) => {},
+                Some(operator) if stops.contains(&operator) => {}
+                None if matches!(self.byte(), None | Some(b'\n')) => {}
                 _ => break Err(NotUnderstood),
             }
         }
@@ -204,11 +214,11 @@ impl<'a> Parser<'a> {
                 Some(b"&&" | b"||") => {
                     self.at += 2;
                     conditional = true;
-                },
+                }
                 Some(b"|") => {
                     self.at += 1;
                     piped = true;
-                },
+                }
                 _ => break,
             }
             self.lines();
@@ -233,7 +243,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 self.list(&[b"}"])?;
                 self.keyword(b"}")?;
-            },
+            }
             b"if" => {
                 self.at += 2;
                 self.conditions += 1;
@@ -248,14 +258,14 @@ impl<'a> Parser<'a> {
                     }
                 }
                 self.conditions -= 1;
-            },
+            }
             word @ (b"while" | b"until") => {
                 self.at += word.len();
                 self.conditions += 1;
                 self.list(&[b"do"])?;
                 self.body()?;
                 self.conditions -= 1;
-            },
+            }
             b"for" | b"select" => self.each()?,
             b"case" => self.case()?,
             b"[[" => self.test()?,
@@ -270,8 +280,10 @@ impl<'a> Parser<'a> {
                     self.expect(b")")?;
                 }
                 return self.function(name, at);
-            },
-            b"then" | b"else" | b"elif" | b"fi" | b"do" | b"done" | b"esac" | b"}" => return Err(NotUnderstood),
+            }
+            b"then" | b"else" | b"elif" | b"fi" | b"do" | b"done" | b"esac" | b"}" => {
+                return Err(NotUnderstood);
+            }
             name => {
                 let at = self.at;
                 if super::words::is_name(name) {
@@ -285,15 +297,17 @@ impl<'a> Parser<'a> {
                     self.at = at;
                 }
                 return self.simple();
-            },
+            }
         }
         self.redirections()
     }
 
     fn function(&mut self, name: &'a [u8], at: usize) -> Step {
         self.lines();
-        if !matches!(self.peek(), b"{" | b"if" | b"while" | b"until" | b"for" | b"case" | b"[[")
-            && self.operator() != Some(b"(")
+        if !matches!(
+            self.peek(),
+            b"{" | b"if" | b"while" | b"until" | b"for" | b"case" | b"[["
+        ) && self.operator() != Some(b"(")
         {
             return Err(NotUnderstood);
         }
@@ -436,7 +450,7 @@ impl<'a> Parser<'a> {
                 continue;
             }
             match name {
-                None if is_assignment(word) => {},
+                None if is_assignment(word) => {}
                 None => {
                     let unquoted = word.strip_prefix(b"\\").unwrap_or(word);
                     self.commands.push(word);
@@ -444,16 +458,20 @@ impl<'a> Parser<'a> {
                     if !matches!(unquoted, b"command" | b"builtin") {
                         name = Some(unquoted);
                     }
-                },
+                }
                 Some(b"alias") if self.hidden == 0 => {
                     if let Some(equals) = memchr::memchr(b'=', word) {
                         self.found.aliases.push((&word[..equals], at));
                     }
-                },
-                Some(_) => {},
+                }
+                Some(_) => {}
             }
         }
-        if self.at == from { Err(NotUnderstood) } else { Ok(()) }
+        if self.at == from {
+            Err(NotUnderstood)
+        } else {
+            Ok(())
+        }
     }
 
     fn array(&mut self) -> Step {
@@ -463,7 +481,7 @@ impl<'a> Parser<'a> {
                 Some(b")") => {
                     self.at += 1;
                     return Ok(());
-                },
+                }
                 Some(_) => return Err(NotUnderstood),
                 None if self.byte().is_none() => return Err(NotUnderstood),
                 None => drop(self.word()?),
@@ -482,12 +500,17 @@ impl<'a> Parser<'a> {
 
     /// A redirection, if one stands here.
     fn redirection(&mut self) -> Step<bool> {
-        let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = self
+            .rest()
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         let from = self.at;
         self.at += digits;
-        let Some(operator) = self.operator().filter(|operator| {
-            matches!(operator, [b'<' | b'>', ..]) || (*operator == b"&>" && digits == 0)
-        }) else {
+        let Some(operator) = self
+            .operator()
+            .filter(|operator| matches!(operator, [b'<' | b'>', ..]) || (*operator == b"&>" && digits == 0))
+        else {
             self.at = from;
             return Ok(false);
         };
@@ -495,7 +518,11 @@ impl<'a> Parser<'a> {
         self.blanks();
         let word = self.word()?;
         if matches!(operator, b"<<" | b"<<-") {
-            let delimiter = word.iter().copied().filter(|byte| !b"\\'\"".contains(byte)).collect();
+            let delimiter = word
+                .iter()
+                .copied()
+                .filter(|byte| !b"\\'\"".contains(byte))
+                .collect();
             self.heredocs.push((delimiter, operator == b"<<-"));
         }
         Ok(true)
@@ -510,7 +537,11 @@ impl<'a> Parser<'a> {
                 _ => self.part(byte)?,
             }
         }
-        if self.at == from { Err(NotUnderstood) } else { Ok(&self.text[from..self.at]) }
+        if self.at == from {
+            Err(NotUnderstood)
+        } else {
+            Ok(&self.text[from..self.at])
+        }
     }
 
     /// A byte of a word, or what stands in quotes or is substituted.
@@ -522,7 +553,7 @@ impl<'a> Parser<'a> {
             b'"' => {
                 self.at += 1;
                 self.quoted(b'"')?;
-            },
+            }
             b'$' => self.dollar()?,
             _ => self.at += 1,
         }
@@ -573,7 +604,7 @@ impl<'a> Parser<'a> {
                 let result = self.subshell();
                 self.heredocs = heredocs;
                 result
-            },
+            }
             [b'$', b'{', ..] => {
                 self.at += 2;
                 self.depth += 1;
@@ -583,11 +614,11 @@ impl<'a> Parser<'a> {
                 let result = self.quoted(b'}');
                 self.depth -= 1;
                 result
-            },
+            }
             _ => {
                 self.at += 1;
                 Ok(())
-            },
+            }
         }
     }
 
@@ -599,14 +630,14 @@ impl<'a> Parser<'a> {
                 b'(' => {
                     open += 1;
                     self.at += 1;
-                },
+                }
                 b')' => {
                     open -= 1;
                     self.at += 1;
                     if open == 0 {
                         return Ok(());
                     }
-                },
+                }
                 byte => self.part(byte)?,
             }
         }
@@ -679,10 +710,21 @@ mod tests {
              { d ()\n{ :; }; }\n( e() { :; } )\nf() { g() { :; }; }\nh() { :; } | cat\nfunction i { :; }\n\
              case $- in *i*) j() { :; } ;; esac\necho \"k() { :; }\" 'l() { :; }' $(m() { :; })\n# n() { :; }\n",
         );
-        let names: Vec<(&str, bool)> = found.iter().map(|(name, _, conditional)| (name.as_str(), *conditional)).collect();
+        let names: Vec<(&str, bool)> = found
+            .iter()
+            .map(|(name, _, conditional)| (name.as_str(), *conditional))
+            .collect();
         assert_eq!(
             names,
-            [("a", false), ("b", true), ("c", true), ("d", false), ("f", false), ("i", false), ("j", true)]
+            [
+                ("a", false),
+                ("b", true),
+                ("c", true),
+                ("d", false),
+                ("f", false),
+                ("i", false),
+                ("j", true)
+            ]
         );
     }
 
@@ -696,7 +738,11 @@ mod tests {
 
     #[test]
     fn what_follows_an_error_is_not_read() {
-        for text in ["a() { :; }\nfi\nb() { :; }\n", "a() { :; }\nb() { echo 'x\n", "a() { :; }\nb() { echo $(\n"] {
+        for text in [
+            "a() { :; }\nfi\nb() { :; }\n",
+            "a() { :; }\nb() { echo 'x\n",
+            "a() { :; }\nb() { echo $(\n",
+        ] {
             assert_eq!(texts(text).len(), 1, "{text}");
         }
         // A here-document that begins outside.

@@ -48,7 +48,11 @@ pub(super) fn traps(text: &[u8]) -> Result<Vec<(Name, Vec<u8>)>, Failure> {
             .ok_or(Failure::InvalidCapture)?
             .0;
         let signal = if words.take(b" ") { words.until(b"\n") } else { b"" };
-        if signal.is_empty() || !signal.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-_".contains(byte)) {
+        if signal.is_empty()
+            || !signal
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"+-_".contains(byte))
+        {
             return Err(Failure::InvalidCapture);
         }
         words.take(b"\n");
@@ -72,7 +76,10 @@ pub(super) fn options_on(text: &[u8]) -> Vec<Name> {
         .windows(2)
         .filter(|pair| pair[0] == b"-o")
         .map(|pair| pair[1])
-        .filter(|name| name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-'))
+        .filter(|name| {
+            name.iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        })
         .filter(|name| !OPTIONS_LEFT_OUT.contains(name))
         .map(<[u8]>::to_vec)
         .collect()
@@ -122,20 +129,42 @@ pub(super) fn is_ephemeral(name: &[u8]) -> bool {
     )
 }
 
-/// Soft limits from lines `LETTER VALUE`.
-pub(super) fn limits(text: &[u8]) -> Vec<(u8, Vec<u8>)> {
+/// Soft limits from lines `LETTER VALUE`: those that these startup files speak of. The others are the command's own.
+pub(super) fn limits(text: &[u8], files: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let spoken_of = spoken_of(files);
     text.split(|byte| *byte == b'\n')
         .filter_map(|line| match line {
             [letter, b' ', value @ ..]
-                if letter.is_ascii_alphabetic()
+                if spoken_of.contains(letter)
                     && !value.is_empty()
                     && (value == b"unlimited" || value.iter().all(u8::is_ascii_digit)) =>
             {
                 Some((*letter, value.to_vec()))
-            },
+            }
             _ => None,
         })
         .collect()
+}
+
+/// The letters of the limits in lines with `ulimit`.
+fn spoken_of(files: &[u8]) -> Vec<u8> {
+    const COMMAND: &[u8] = b"ulimit";
+    let mut letters = Vec::new();
+    for at in memchr::memmem::find_iter(files, COMMAND) {
+        let line = &files[at + COMMAND.len()..];
+        let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
+        let flags = line
+            .split(u8::is_ascii_whitespace)
+            .filter_map(|word| word.strip_prefix(b"-"))
+            .flatten();
+        let before = letters.len();
+        letters.extend(flags.filter(|flag| flag.is_ascii_alphabetic() && !b"SHa".contains(flag)));
+        if letters.len() == before {
+            // Without a letter it is the size of files.
+            letters.push(b'f');
+        }
+    }
+    letters
 }
 
 /// The lines that set these limits again, each for itself: a hard limit may be lower by now.
@@ -152,7 +181,7 @@ pub(super) fn restore_limits(limits: &[(u8, Vec<u8>)], state: &mut Vec<u8>) {
 /// The lines that set these traps again.
 pub(super) fn restore_traps(traps: &[(Name, Vec<u8>)], state: &mut Vec<u8>) {
     for (signal, action) in traps {
-        state.extend_from_slice(b"trap -- ");
+        state.extend_from_slice(b"\\trap -- ");
         state.extend_from_slice(&quote(action));
         state.push(b' ');
         state.extend_from_slice(signal);
@@ -182,7 +211,12 @@ mod tests {
             [(b"a b".to_vec(), Some(b"x y".to_vec()))]
         );
         for text in [&b"export A='x"[..], b"A='x'", b"export =x", b"export A='x' y\n"] {
-            assert_eq!(assignments(text, b"export "), Err(Failure::InvalidCapture), "{}", text.escape_ascii());
+            assert_eq!(
+                assignments(text, b"export "),
+                Err(Failure::InvalidCapture),
+                "{}",
+                text.escape_ascii()
+            );
         }
     }
 
@@ -195,8 +229,18 @@ mod tests {
                 (b"INT".to_vec(), b"echo x\ntrap -- y".to_vec()),
             ]
         );
-        for text in [&b"trap -- 'x"[..], b"trap 'x' INT", b"trap -- 'x'", b"trap -- 'x' INT; id"] {
-            assert_eq!(traps(text), Err(Failure::InvalidCapture), "{}", text.escape_ascii());
+        for text in [
+            &b"trap -- 'x"[..],
+            b"trap 'x' INT",
+            b"trap -- 'x'",
+            b"trap -- 'x' INT; id",
+        ] {
+            assert_eq!(
+                traps(text),
+                Err(Failure::InvalidCapture),
+                "{}",
+                text.escape_ascii()
+            );
         }
     }
 
@@ -212,12 +256,13 @@ mod tests {
 
     #[test]
     fn only_limits_that_are_numbers_are_set_again() {
-        let limits = limits(b"n 1024\nc unlimited\nx $(id)\nnn 1\n");
+        let files = b"ulimit -n 1024 -Sx 1\nulimit -S -c unlimited\n[ -z ] && ulimit 99";
+        let limits = limits(b"n 1024\nc unlimited\nx $(id)\nnn 1\ns 9\nf 99\n", files);
         let mut state = Vec::new();
         restore_limits(&limits, &mut state);
         assert_eq!(
             String::from_utf8(state).unwrap(),
-            "ulimit -S -n 1024 2>/dev/null\nulimit -S -c unlimited 2>/dev/null\n"
+            "ulimit -S -n 1024 2>/dev/null\nulimit -S -c unlimited 2>/dev/null\nulimit -S -f 99 2>/dev/null\n"
         );
     }
 
@@ -247,15 +292,17 @@ mod tests {
             let _ = assignments(&text, b"export ");
             let _ = traps(&text);
             let _ = options_on(&text);
-            let _ = limits(&text);
+            let _ = limits(&text, &text);
         }
 
         #[test]
         fn every_trap_is_read_as_it_was(actions in prop::collection::vec(any::<Vec<u8>>(), 0..5)) {
-            let listed: Vec<_> = actions.into_iter().map(|action| (b"USR1".to_vec(), action)).collect();
-            let mut text = Vec::new();
-            restore_traps(&listed, &mut text);
-            prop_assert_eq!(traps(&text).unwrap(), listed);
+            let listed: Vec<(Name, Vec<u8>)> = actions.into_iter().map(|action| (b"USR1".to_vec(), action)).collect();
+            for trap in listed {
+                let mut text = Vec::new();
+                restore_traps(std::slice::from_ref(&trap), &mut text);
+                prop_assert_eq!(traps(&text[1..]).unwrap(), [trap]);
+            }
         }
     }
 }

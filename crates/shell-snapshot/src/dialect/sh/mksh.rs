@@ -57,6 +57,9 @@ const BARE_ALIASES: &[(&[u8], &[u8])] = &[
 /// Options a bare shell has, which are turned off if they are not among those that are on.
 const BARE_OPTIONS: &[&[u8]] = &[b"braceexpand", b"utf8-mode"];
 
+/// Whatever `command` runs has a scope of its own.
+const TYPESET: &[u8] = b"typeset -g ";
+
 /// A line of `typeset -p`.
 #[derive(Debug, PartialEq, Eq)]
 struct Parameter<'a> {
@@ -78,7 +81,18 @@ impl Parameter<'_> {
 /// # Errors
 /// [`Failure::InvalidCapture`] if a section is missing or is not what the shell prints.
 pub(super) fn read(sections: &Sections<'_>) -> Result<Captured, Failure> {
-    for name in ["traps", "options", "aliases", "parameters", "umask", "names", "functions"] {
+    for name in [
+        "traps",
+        "options",
+        "aliases",
+        "parameters",
+        "umask",
+        "limits",
+        "files",
+        "names",
+        "functions",
+        "shadowing",
+    ] {
         if !sections.has(name) {
             return Err(Failure::InvalidCapture);
         }
@@ -86,29 +100,59 @@ pub(super) fn read(sections: &Sections<'_>) -> Result<Captured, Failure> {
     let mut inventory = Inventory::default();
     let mut environment = Environment::new();
     let mut state = super::replay::CLOSE.to_vec();
-    restore_parameters(&sections.get("parameters"), &mut state, &mut environment, &mut inventory)?;
+    restore_parameters(
+        &sections.get("parameters"),
+        &mut state,
+        &mut environment,
+        &mut inventory,
+    )?;
     super::ash::umask(&sections.get("umask"), &mut state)?;
-    restore_limits(&limits_of(&sections.get("limits")), &mut state);
+    restore_limits(
+        &limits_of(&sections.get("limits"), &sections.get("files")),
+        &mut state,
+    );
 
     // Printed with a backslash in front of every command's name: aliases do not matter to them.
     state.extend(sections.get("functions"));
     state.push(b'\n');
     inventory.functions.extend(
-        sections.get("names").split(|byte| *byte == b'\n').filter(|name| !name.is_empty()).map(<[u8]>::to_vec),
+        sections
+            .get("names")
+            .split(|byte| *byte == b'\n')
+            .filter(|name| !name.is_empty())
+            .map(<[u8]>::to_vec),
     );
-    if memchr::memmem::find(&state, b"\nbuiltin() {").is_some() {
-        inventory.functions.insert(b"builtin".to_vec());
-    }
     restore_aliases(&sections.get("aliases"), &mut state, &mut inventory)?;
-    let (left_out, kept): (Vec<_>, Vec<_>) =
-        traps(&sections.get("traps"))?.into_iter().partition(|(signal, _)| is_left_out_trap(signal));
+    // They would stand between what restores the rest and the shell.
+    let shadowing = sections.get("shadowing");
+    for name in [&b"builtin"[..], b"command"] {
+        if [&b"() "[..], b" {"]
+            .iter()
+            .any(|after| memchr::memmem::find(&shadowing, &[name, after].concat()).is_some())
+        {
+            inventory.functions.insert(name.to_vec());
+        }
+    }
+    push(&mut state, &[&shadowing]);
+    let (left_out, kept): (Vec<_>, Vec<_>) = traps(&sections.get("traps"))?
+        .into_iter()
+        .partition(|(signal, _)| is_left_out_trap(signal));
     restore_traps(&kept, &mut state);
-    inventory.left_out.extend(left_out.into_iter().map(|(signal, _)| LeftOut {
-        what: [b"trap ".as_slice(), &signal].concat(),
-        why: "a trap for the end of the startup shell, not of a command",
-    }));
+    inventory
+        .left_out
+        .extend(left_out.into_iter().map(|(signal, _)| LeftOut {
+            what: [b"trap ".as_slice(), &signal].concat(),
+            why: "a trap for the end of the startup shell, not of a command",
+        }));
     restore_options(&sections.get("options"), &mut state, &mut inventory);
-    Ok(Captured { environment, state: State { file: state, text: Vec::new() }, inventory })
+    Ok(Captured {
+        environment,
+        state: State {
+            file: state,
+            text: Vec::new(),
+        },
+        inventory,
+    })
 }
 
 fn parameters(text: &[u8]) -> Result<Vec<Parameter<'_>>, Failure> {
@@ -133,12 +177,22 @@ fn parameters(text: &[u8]) -> Result<Vec<Parameter<'_>>, Failure> {
                 return Err(Failure::InvalidCapture);
             }
         }
-        let value = if words.take(b"=") { Some(words.word().ok_or(Failure::InvalidCapture)?.0) } else { None };
+        let value = if words.take(b"=") {
+            Some(words.word().ok_or(Failure::InvalidCapture)?.0)
+        } else {
+            None
+        };
         let line = &from[..from.len() - words.rest().len()];
         if !is_name(name) || !(words.take(b"\n") || words.rest().is_empty()) {
             return Err(Failure::InvalidCapture);
         }
-        parameters.push(Parameter { line, attributes, name, element, value });
+        parameters.push(Parameter {
+            line,
+            attributes,
+            name,
+            element,
+            value,
+        });
     }
     Ok(parameters)
 }
@@ -157,7 +211,10 @@ fn restore_parameters(
                 environment.insert(name, OsString::from_vec(value.clone()));
             }
         }
-        if is_ephemeral(parameter.name) || OWN.contains(&parameter.name) || BARE_PARAMETERS.contains(&parameter.line) {
+        if is_ephemeral(parameter.name)
+            || OWN.contains(&parameter.name)
+            || BARE_PARAMETERS.contains(&parameter.line)
+        {
             continue;
         }
         if !parameter.has(b"-x") {
@@ -166,8 +223,12 @@ fn restore_parameters(
         if parameter.has(b"-r") && readonly.last().map(Vec::as_slice) != Some(parameter.name) {
             readonly.push(parameter.name.to_vec());
         }
-        let attributes: Vec<&[u8]> =
-            parameter.attributes.iter().copied().filter(|attribute| *attribute != b"-r").collect();
+        let attributes: Vec<&[u8]> = parameter
+            .attributes
+            .iter()
+            .copied()
+            .filter(|attribute| *attribute != b"-r")
+            .collect();
         if parameter.line.starts_with(b"set -A ") {
             push(state, &[b"set -A ", parameter.name]);
             continue;
@@ -177,30 +238,47 @@ fn restore_parameters(
         if brought && attributes.len() == 1 {
             continue;
         }
-        state.extend_from_slice(b"typeset ");
+        state.extend_from_slice(TYPESET);
         for attribute in attributes {
             state.extend_from_slice(attribute);
             state.push(b' ');
         }
         let from = parameter.line.len() - rest_from_name(&parameter).len();
-        push(state, &[if brought { parameter.name } else { &parameter.line[from..] }]);
+        push(
+            state,
+            &[if brought {
+                parameter.name
+            } else {
+                &parameter.line[from..]
+            }],
+        );
     }
     for name in readonly {
-        push(state, &[b"typeset -r ", &name]);
+        push(state, &[TYPESET, b"-r ", &name]);
     }
     Ok(())
 }
 
 fn rest_from_name<'a>(parameter: &Parameter<'a>) -> &'a [u8] {
-    let attributes: usize = parameter.attributes.iter().map(|attribute| attribute.len() + 1).sum();
+    let attributes: usize = parameter
+        .attributes
+        .iter()
+        .map(|attribute| attribute.len() + 1)
+        .sum();
     &parameter.line[b"typeset ".len() + attributes..]
 }
 
 fn restore_aliases(text: &[u8], state: &mut Vec<u8>, inventory: &mut Inventory) -> Result<(), Failure> {
-    push(state, &[b"unalias -a"]);
+    push(state, &[b"\\command unalias -a"]);
     for (name, value) in assignments(text, b"")? {
         let value = value.ok_or(Failure::InvalidCapture)?;
-        push(state, &[b"\\alias ", &quote(&[name.as_slice(), b"=", &value].concat())]);
+        push(
+            state,
+            &[
+                &super::replay::ALIAS[1..],
+                &quote(&[name.as_slice(), b"=", &value].concat()),
+            ],
+        );
         if !BARE_ALIASES.contains(&(&name, &value)) {
             inventory.aliases.insert(name);
         }
@@ -211,7 +289,10 @@ fn restore_aliases(text: &[u8], state: &mut Vec<u8>, inventory: &mut Inventory) 
 fn restore_options(text: &[u8], state: &mut Vec<u8>, inventory: &mut Inventory) {
     let on = options_on(text);
     let mut line = b"\\set".to_vec();
-    for option in BARE_OPTIONS.iter().filter(|option| !on.iter().any(|on| on == *option)) {
+    for option in BARE_OPTIONS
+        .iter()
+        .filter(|option| !on.iter().any(|on| on == *option))
+    {
         line.extend_from_slice(b" +o ");
         line.extend_from_slice(option);
         inventory.options.insert(option.to_vec());
@@ -227,7 +308,7 @@ fn restore_options(text: &[u8], state: &mut Vec<u8>, inventory: &mut Inventory) 
 }
 
 /// Limits from lines `-LETTER: what(unit)  VALUE`.
-fn limits_of(text: &[u8]) -> Vec<(u8, Vec<u8>)> {
+fn limits_of(text: &[u8], files: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let lines: Vec<u8> = text
         .split(|byte| *byte == b'\n')
         .filter_map(|line| {
@@ -237,7 +318,7 @@ fn limits_of(text: &[u8]) -> Vec<(u8, Vec<u8>)> {
         })
         .flatten()
         .collect();
-    limits(&lines)
+    limits(&lines, files)
 }
 
 fn push(state: &mut Vec<u8>, parts: &[&[u8]]) {

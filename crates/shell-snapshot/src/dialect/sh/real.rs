@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -72,7 +72,11 @@ impl Drop for Home {
 /// A shell that must be there: a test of it must not pass without it.
 pub(crate) fn shell(path: &str) -> PathBuf {
     let path = PathBuf::from(path);
-    assert!(path.exists(), "{} is missing: this test is about it", path.display());
+    assert!(
+        path.exists(),
+        "{} is missing: this test is about it",
+        path.display()
+    );
     path
 }
 
@@ -96,13 +100,26 @@ pub(crate) fn stream(
     environment: &Environment,
     try_: Try,
 ) -> Vec<u8> {
-    let frame = Frame { nonce: NONCE.to_owned(), descriptor: STREAM };
+    let frame = Frame {
+        nonce: NONCE.to_owned(),
+        descriptor: STREAM,
+    };
     let capture = dialect.capture(shell, try_, &frame, environment);
     // bash, because it can name descriptors of three digits.
-    let mut words = vec![OsString::from(format!("exec {STREAM}>&1 </dev/null >/dev/null 2>&1; exec \"$@\"")), "bash".into()];
+    let mut words = vec![
+        OsString::from(format!(
+            "exec {STREAM}>&1 </dev/null >/dev/null 2>&1; exec \"$@\""
+        )),
+        "bash".into(),
+    ];
     words.extend(capture.argv);
     let mut command = Command::new("/bin/bash");
-    command.arg("-c").args(words).env_clear().envs(environment).envs(&capture.set);
+    command
+        .arg("-c")
+        .args(words)
+        .env_clear()
+        .envs(environment)
+        .envs(&capture.set);
     run(command, home).stdout
 }
 
@@ -116,7 +133,9 @@ pub(crate) fn replay(
     script: &OsStr,
     arguments: &[OsString],
 ) -> Output {
-    let replay = dialect.replay(shell, &captured.state, transport, script, arguments).expect("a replay");
+    let replay = dialect
+        .replay(shell, &captured.state, transport, script, arguments)
+        .expect("a replay");
     let file = home.root.join("state");
     fs::write(&file, &captured.state.file).unwrap();
     let mut environment = captured.environment.clone();
@@ -128,7 +147,10 @@ pub(crate) fn replay(
     command.env_clear();
     match transport {
         Transport::File(descriptor) => {
-            command.args(["-c", &format!("unset PWD OLDPWD SHLVL _; exec {descriptor}<\"$0\"; exec env -i \"$@\"")]);
+            command.args([
+                "-c",
+                &format!("unset PWD OLDPWD SHLVL _; exec {descriptor}<\"$0\"; exec env -i \"$@\""),
+            ]);
             command.arg(&file);
             command.args(environment.iter().map(|(name, value)| {
                 let mut pair = name.clone();
@@ -137,13 +159,13 @@ pub(crate) fn replay(
                 pair
             }));
             command.args(&replay.argv);
-        },
+        }
         Transport::Environment => {
             command = Command::new(&replay.argv[0]);
             command.args(&replay.argv[1..]).env_clear().envs(&environment);
-        },
+        }
     }
-    command.arg0(replay.arg0.as_ref().unwrap_or(&OsString::from("bash")));
+    assert_eq!(replay.arg0, None, "another name for the shell is not tried here");
     run(command, home)
 }
 
@@ -161,7 +183,9 @@ fn run(mut command: Command, home: &Home) -> Output {
     let guard = std::thread::spawn(move || {
         // Nothing that a test starts outlives it by more.
         if end.recv_timeout(Duration::from_secs(20)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            let _ = Command::new("/bin/kill").args(["-KILL", "--", &format!("-{pid}")]).status();
+            let _ = Command::new("/bin/kill")
+                .args(["-KILL", "--", &format!("-{pid}")])
+                .status();
         }
     });
     let begun = Instant::now();
@@ -169,6 +193,9 @@ fn run(mut command: Command, home: &Home) -> Output {
     let output = child.wait_with_output().unwrap();
     drop(done);
     guard.join().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(20), "a shell did not come to an end");
+    assert!(
+        begun.elapsed() < Duration::from_secs(20),
+        "a shell did not come to an end"
+    );
     output
 }

@@ -19,7 +19,8 @@ pub(super) const CLOSE: &[u8] = b"exec 9<&-\n";
 /// Variables that carry a state; the state's first command unsets them.
 const CARRIER: &str = "EXEC_SERVER_STATE_";
 
-const FAILED: &str = " || echo 'failed to restore shell snapshot' >&2";
+/// Not `||`: mksh gives errexit its effect back after such a list.
+const CHECK: &str = "; case $? in 0) ;; *) echo 'failed to restore shell snapshot' >&2 ;; esac";
 
 pub(super) fn command(
     shell: &Path,
@@ -42,47 +43,65 @@ pub(super) fn command(
             }
             let values: String = names.iter().map(|name| format!("${{{name}}}")).collect();
             format!("command eval \"unset {}\n{values}\"", names.join(" "))
-        },
+        }
     };
-    let separator = if uses_alias(&state.file, script.as_bytes()) { "\n" } else { "; " };
-    let mut whole = OsString::from(restore + FAILED + separator);
+    let separator = if uses_alias(&state.file, script.as_bytes()) {
+        "\n"
+    } else {
+        "; "
+    };
+    let mut whole = OsString::from(restore + CHECK + separator);
     whole.push(script);
     let mut argv = vec![shell.into(), "-c".into(), whole];
     argv.extend_from_slice(arguments);
-    Some(Replay { argv, arg0: None, set, unset: Vec::new() })
+    Some(Replay {
+        argv,
+        arg0: None,
+        set,
+        unset: Vec::new(),
+    })
 }
 
 /// Whether a script may use an alias: only then must a line end before it, so that its first line is read after the
 /// aliases were made. Otherwise it stays on the first line, where its error messages say it is.
 fn uses_alias(state: &[u8], script: &[u8]) -> bool {
     memmem::find_iter(state, ALIAS).any(|at| {
-        Words::new(&state[at + ALIAS.len()..]).word().is_none_or(|(word, _)| {
-            let name = memchr::memchr(b'=', &word).map_or(&word[..], |equals| &word[..equals]);
-            memmem::find(script, name).is_some()
-        })
+        Words::new(&state[at + ALIAS.len()..])
+            .word()
+            .is_none_or(|(word, _)| {
+                let name = memchr::memchr(b'=', &word).map_or(&word[..], |equals| &word[..equals]);
+                memmem::find(script, name).is_some()
+            })
     })
 }
 
 /// How an alias begins in a state.
-const ALIAS: &[u8] = b"\nalias ";
+pub(super) const ALIAS: &[u8] = b"\n\\command alias ";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn replay(file: &[u8], transport: Transport, script: &str) -> Option<Replay> {
-        let state = State { file: file.to_vec(), text: Vec::new() };
-        command(Path::new("/bin/sh"), &state, transport, script.as_ref(), &["zero".into(), "one".into()])
+        let state = State {
+            file: file.to_vec(),
+            text: Vec::new(),
+        };
+        command(
+            Path::new("/bin/sh"),
+            &state,
+            transport,
+            script.as_ref(),
+            &["zero".into(), "one".into()],
+        )
     }
 
     #[test]
     fn the_script_stays_on_the_first_line_unless_it_may_use_an_alias() {
-        let state = b"exec 9<&-\nalias 'll=ls -l'\n";
+        let state = b"exec 9<&-\n\\command alias 'll=ls -l'\n";
         for (script, separator) in [("ls", "; "), ("ll", "\n"), ("echo all", "\n")] {
             let replay = replay(state, Transport::File(9), script).unwrap();
-            let whole = format!(
-                "command . /proc/self/fd/9 || echo 'failed to restore shell snapshot' >&2{separator}{script}"
-            );
+            let whole = format!("command . /proc/self/fd/9{CHECK}{separator}{script}");
             assert_eq!(replay.argv, ["/bin/sh", "-c", &whole, "zero", "one"]);
             assert!(replay.set.is_empty() && replay.unset.is_empty() && replay.arg0.is_none());
         }
@@ -94,8 +113,8 @@ mod tests {
         let replay = replay(&file, Transport::Environment, "ls").unwrap();
         assert_eq!(
             replay.argv[2],
-            *"command eval \"unset EXEC_SERVER_STATE_0 EXEC_SERVER_STATE_1\n${EXEC_SERVER_STATE_0}${EXEC_SERVER_STATE_1}\" \
-              || echo 'failed to restore shell snapshot' >&2; ls"
+            *"command eval \"unset EXEC_SERVER_STATE_0 EXEC_SERVER_STATE_1\n${EXEC_SERVER_STATE_0}${EXEC_SERVER_STATE_1}\"; case $? in 0) ;; *) \
+              echo 'failed to restore shell snapshot' >&2 ;; esac; ls"
         );
         let chunks: Vec<usize> = replay.set.values().map(|chunk| chunk.len()).collect();
         assert_eq!(chunks, [ENVIRONMENT_CHUNK_BYTES, 1]);

@@ -29,7 +29,10 @@ impl<'a> Words<'a> {
     /// Takes everything up to one of these bytes (or the end) off, as it stands.
     pub(super) fn until(&mut self, stops: &[u8]) -> &'a [u8] {
         let rest = self.rest();
-        let length = rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|byte| stops.contains(byte))
+            .unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
     }
@@ -46,23 +49,23 @@ impl<'a> Words<'a> {
                     self.at += 1;
                     value.extend_from_slice(self.until(b"'"));
                     self.end(b'\'')?;
-                },
+                }
                 b'"' => {
                     self.at += 1;
                     self.double(&mut value)?;
-                },
+                }
                 b'\\' => {
                     value.push(*self.text.get(self.at + 1)?);
                     self.at += 2;
-                },
+                }
                 b'$' if self.text.get(self.at + 1) == Some(&b'\'') => {
                     self.at += 2;
                     self.escaped(&mut value)?;
-                },
+                }
                 other => {
                     value.push(other);
                     self.at += 1;
-                },
+                }
             }
         }
         Some((value, &self.text[from..self.at]))
@@ -110,7 +113,7 @@ impl<'a> Words<'a> {
                     self.at -= 1;
                     // No more than a byte is printed so.
                     value.push(u8::try_from(self.number(8, 3)?).ok()?);
-                },
+                }
                 b'x' => value.push(u8::try_from(self.number(16, 2)?).ok()?),
                 b'u' => self.character(value, 4)?,
                 b'U' => self.character(value, 8)?,
@@ -128,7 +131,11 @@ impl<'a> Words<'a> {
     fn number(&mut self, radix: u32, digits: usize) -> Option<u32> {
         let mut number = None;
         for _ in 0..digits {
-            let Some(digit) = self.text.get(self.at).and_then(|&byte| char::from(byte).to_digit(radix)) else {
+            let Some(digit) = self
+                .text
+                .get(self.at)
+                .and_then(|&byte| char::from(byte).to_digit(radix))
+            else {
                 break;
             };
             number = Some(number.unwrap_or(0) * radix + digit);
@@ -156,7 +163,9 @@ pub(super) fn quote(value: &[u8]) -> Vec<u8> {
 /// Whether these bytes can name a variable or a function.
 pub(super) fn is_name(name: &[u8]) -> bool {
     name.first().is_some_and(|first| !first.is_ascii_digit())
-        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 #[cfg(test)]
@@ -179,13 +188,27 @@ mod tests {
             (b"\"a\\\"b\\n\"", b"a\"b\\n"),
             (b"", b""),
         ] {
-            assert_eq!(word(written).as_deref(), Some(value), "{}", written.escape_ascii());
+            assert_eq!(
+                word(written).as_deref(),
+                Some(value),
+                "{}",
+                written.escape_ascii()
+            );
         }
     }
 
     #[test]
     fn a_quote_without_an_end_is_no_word() {
-        for written in [&b"'a"[..], b"\"a", b"a\\", b"$'a", b"$'a\\", b"\"a\\", b"$'\\777'", b"$'\\xzz'"] {
+        for written in [
+            &b"'a"[..],
+            b"\"a",
+            b"a\\",
+            b"$'a",
+            b"$'a\\",
+            b"\"a\\",
+            b"$'\\777'",
+            b"$'\\xzz'",
+        ] {
             assert_eq!(word(written), None, "{}", written.escape_ascii());
         }
     }
