@@ -1,5 +1,6 @@
 //! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
 
+mod bash;
 mod fish;
 mod sh;
 

@@ -90,8 +90,9 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
     }
     push(&mut state, &[b"builtin set umask ", umask]);
     restore_limits(&sections.get("limits"), &sections.get("files"), &mut state);
-    restore_functions(sections, &mut state, &mut inventory)?;
+    // Before a function can be called `abbr`.
     restore_abbreviations(&sections.get("abbreviations"), &mut state, &mut inventory);
+    restore_functions(sections, &mut state, &mut inventory)?;
     // The status of the whole says whether it was read.
     push(&mut state, &[b"builtin true"]);
     Ok(Captured { environment, state: State { file: state, text: Vec::new() }, inventory })
