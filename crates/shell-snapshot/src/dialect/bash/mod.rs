@@ -13,4 +13,3 @@ mod variables;
 mod words;
 
 pub(crate) use shell::Bash;
-

@@ -19,15 +19,23 @@ pub(super) fn command(shell: &Path, try_: Try, frame: &Frame) -> CaptureCommand 
     let script = SCRIPT
         .replace("@NONCE@", &frame.nonce)
         .replace("@STREAM@", &frame.descriptor.to_string());
-    CaptureCommand { argv: vec![shell.into(), flags.into(), script.into()], arg0: None, set: Environment::new() }
+    CaptureCommand {
+        argv: vec![shell.into(), flags.into(), script.into()],
+        arg0: None,
+        set: Environment::new(),
+    }
 }
 
 /// Where fish keeps what comes with the system, unless it was built for another place.
 const SYSTEM: &str = "/etc/fish";
 
 pub(super) fn startup_files(environment: &Environment) -> Vec<PathBuf> {
-    let variable =
-        |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| {
+        environment
+            .get(OsStr::new(name))
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let own = variable("XDG_CONFIG_HOME")
         .or_else(|| Some(variable("HOME")?.join(".config")))
         .map(|folder| folder.join("fish"));
@@ -68,12 +76,18 @@ mod tests {
     #[test]
     fn the_startup_files_follow_the_configuration_folder() {
         let files = |variables: &[(&str, &str)]| {
-            let environment = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            let environment = variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect();
             startup_files(&environment)
         };
         let home = files(&[("HOME", "/nowhere/h")]);
         for file in ["config.fish", "conf.d", "fish_variables"] {
-            assert!(home.contains(&Path::new("/nowhere/h/.config/fish").join(file)), "{file}");
+            assert!(
+                home.contains(&Path::new("/nowhere/h/.config/fish").join(file)),
+                "{file}"
+            );
         }
         assert!(home.contains(&PathBuf::from("/etc/fish/config.fish")));
         let xdg = files(&[("HOME", "/nowhere/h"), ("XDG_CONFIG_HOME", "/nowhere/x")]);

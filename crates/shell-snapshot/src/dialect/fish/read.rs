@@ -49,7 +49,11 @@ const SYSTEM: &[&[u8]] = &[
 ];
 
 /// Events that only the end of the startup shell brings.
-const END_EVENTS: &[&[u8]] = &[b" --on-event fish_exit", b" --on-process-exit ", b" --on-job-exit "];
+const END_EVENTS: &[&[u8]] = &[
+    b" --on-event fish_exit",
+    b" --on-process-exit ",
+    b" --on-job-exit ",
+];
 
 /// A variable in one of its scopes.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,7 +78,16 @@ impl Variable<'_> {
 /// # Errors
 /// [`Failure::InvalidCapture`] if a section is missing or is not what the shell prints.
 pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
-    for name in ["umask", "variables", "abbreviations", "limits", "files", "data", "known", "own"] {
+    for name in [
+        "umask",
+        "variables",
+        "abbreviations",
+        "limits",
+        "files",
+        "data",
+        "known",
+        "own",
+    ] {
         if !sections.has(name) {
             return Err(Failure::InvalidCapture);
         }
@@ -95,7 +108,14 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
     restore_functions(sections, &mut state, &mut inventory)?;
     // The status of the whole says whether it was read.
     push(&mut state, &[b"builtin true"]);
-    Ok(Captured { environment, state: State { file: state, text: Vec::new() }, inventory })
+    Ok(Captured {
+        environment,
+        state: State {
+            file: state,
+            text: Vec::new(),
+        },
+        inventory,
+    })
 }
 
 fn push(state: &mut Vec<u8>, parts: &[&[u8]]) {
@@ -113,12 +133,16 @@ fn push(state: &mut Vec<u8>, parts: &[&[u8]]) {
 fn variables(text: &[u8]) -> Result<Vec<Variable<'_>>, Failure> {
     let mut variables: Vec<Variable<'_>> = Vec::new();
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        if line == b"..." {
+        // Whichever ellipsis the locale has.
+        if matches!(line, b"..." | b"\xe2\x80\xa6" | b"\xe2\x8b\xaf") {
             variables.last_mut().ok_or(Failure::InvalidCapture)?.shortened = true;
             continue;
         }
         let colon = memchr::memmem::find(line, b": ").ok_or(Failure::InvalidCapture)?;
-        let (name, what) = (line[..colon].strip_prefix(b"$").ok_or(Failure::InvalidCapture)?, &line[colon + 2..]);
+        let (name, what) = (
+            line[..colon].strip_prefix(b"$").ok_or(Failure::InvalidCapture)?,
+            &line[colon + 2..],
+        );
         if let Some(what) = what.strip_prefix(b"set in ") {
             variables.push(header(name, what)?);
         } else if let Some(value) = what.strip_prefix(b"|").and_then(|value| value.strip_suffix(b"|")) {
@@ -126,7 +150,8 @@ fn variables(text: &[u8]) -> Result<Vec<Variable<'_>>, Failure> {
             if !name.starts_with(last.name) || name.get(last.name.len()) != Some(&b'[') {
                 return Err(Failure::InvalidCapture);
             }
-            last.elements.push(unescape(value).ok_or(Failure::InvalidCapture)?);
+            last.elements
+                .push(unescape(value).ok_or(Failure::InvalidCapture)?);
         } else if !what.starts_with(b"originally inherited as |") {
             return Err(Failure::InvalidCapture);
         }
@@ -152,7 +177,10 @@ fn header<'a>(name: &'a [u8], what: &'a [u8]) -> Result<Variable<'a>, Failure> {
 }
 
 fn is_name(name: &[u8]) -> bool {
-    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
+    !name.is_empty()
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
 }
 
 /// Lists that are too long to be shown in full, from the sections that hold one each.
@@ -216,12 +244,19 @@ fn restore_variables(
         };
         universal |= variable.scope == b"universal";
         let auto_path = variable.name.ends_with(b"PATH");
-        let values: Vec<u8> =
-            variable.elements.iter().flat_map(|element| [b" ".as_slice(), &quote(element)].concat()).collect();
+        let values: Vec<u8> = variable
+            .elements
+            .iter()
+            .flat_map(|element| [b" ".as_slice(), &quote(element)].concat())
+            .collect();
         if variable.exported {
             // The environment brings it. It cannot bring that it is a list, nor that it is joined with colons; that
             // is only right for the value that was captured.
-            let whole = if variable.path { auto_path } else { variable.elements.len() == 1 && !auto_path };
+            let whole = if variable.path {
+                auto_path
+            } else {
+                variable.elements.len() == 1 && !auto_path
+            };
             if !whole {
                 let path: &[u8] = if variable.path { b" --path " } else { b" --unpath " };
                 let parts: &[&[u8]] = &[
@@ -244,7 +279,11 @@ fn restore_variables(
         if !SYSTEM.contains(&variable.name) {
             inventory.variables.insert(variable.name.to_vec());
         }
-        let path: &[u8] = if variable.path { b" --unexport --path " } else { b" --unexport " };
+        let path: &[u8] = if variable.path {
+            b" --unexport --path "
+        } else {
+            b" --unexport "
+        };
         push(state, &[b"builtin set ", scope, path, variable.name, &values]);
     }
     if universal {
@@ -263,28 +302,43 @@ fn restore_limits(limits: &[u8], files: &[u8], state: &mut Vec<u8>) {
         return;
     }
     for line in limits.split(|byte| *byte == b'\n') {
-        let Some(end) = memchr::memmem::rfind(line, b") ") else { continue };
+        let Some(end) = memchr::memmem::rfind(line, b") ") else {
+            continue;
+        };
         let value = &line[end + 2..];
         let number = value == b"unlimited" || (!value.is_empty() && value.iter().all(u8::is_ascii_digit));
         if let [.., b'-', letter] = line[..end]
             && number
             && spoken_of(letter)
         {
-            push(state, &[b"builtin ulimit -S -", &[letter], b" ", value, b" 2>/dev/null"]);
+            push(
+                state,
+                &[b"builtin ulimit -S -", &[letter], b" ", value, b" 2>/dev/null"],
+            );
         }
     }
 }
 
-fn restore_functions(sections: &Sections<'_>, state: &mut Vec<u8>, inventory: &mut Inventory) -> Result<(), Failure> {
+fn restore_functions(
+    sections: &Sections<'_>,
+    state: &mut Vec<u8>,
+    inventory: &mut Inventory,
+) -> Result<(), Failure> {
     let (known, own, data) = (sections.get("known"), sections.get("own"), sections.get("data"));
-    let own: BTreeSet<&[u8]> =
-        own.split(|byte| *byte == b'\n').filter_map(|file| file.strip_suffix(b".fish")).collect();
-    let names = known.split(|byte| *byte == b'\n').filter(|name| !name.is_empty() && !own.contains(name));
+    let own: BTreeSet<&[u8]> = own
+        .split(|byte| *byte == b'\n')
+        .filter_map(|file| file.strip_suffix(b".fish"))
+        .collect();
+    let names = known
+        .split(|byte| *byte == b'\n')
+        .filter(|name| !name.is_empty() && !own.contains(name));
     inventory.functions.extend(names.map(<[u8]>::to_vec));
     let of_system = [b"# Defined in ", data.trim_ascii(), b"/"].concat();
     let autoloaded = [&of_system, b"functions/".as_slice()].concat();
 
-    let bodies = (1..).map(|number| format!("function:{number}")).take_while(|section| sections.has(section));
+    let bodies = (1..)
+        .map(|number| format!("function:{number}"))
+        .take_while(|section| sections.has(section));
     for section in bodies {
         let body = sections.get(&section);
         let end = memchr::memchr(b'\n', &body).ok_or(Failure::InvalidCapture)?;
@@ -306,7 +360,10 @@ fn restore_functions(sections: &Sections<'_>, state: &mut Vec<u8>, inventory: &m
         } else {
             inventory.functions.insert(name.to_vec());
         }
-        if END_EVENTS.iter().any(|event| memchr::memmem::find(header, event).is_some()) {
+        if END_EVENTS
+            .iter()
+            .any(|event| memchr::memmem::find(header, event).is_some())
+        {
             inventory.functions.remove(name);
             inventory.left_out.push(LeftOut {
                 what: [b"function ".as_slice(), name].concat(),
@@ -324,10 +381,16 @@ fn restore_functions(sections: &Sections<'_>, state: &mut Vec<u8>, inventory: &m
 
 /// Lines `abbr -a -- NAME EXPANSION`, which fish wrote to be read again.
 fn restore_abbreviations(text: &[u8], state: &mut Vec<u8>, inventory: &mut Inventory) {
-    for line in text.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"abbr ")) {
+    for line in text
+        .split(|byte| *byte == b'\n')
+        .filter(|line| line.starts_with(b"abbr "))
+    {
         push(state, &[line]);
         if let Some(at) = memchr::memmem::find(line, b" -- ") {
-            let name = line[at + 4..].split(|byte| *byte == b' ').next().unwrap_or_default();
+            let name = line[at + 4..]
+                .split(|byte| *byte == b' ')
+                .next()
+                .unwrap_or_default();
             inventory.aliases.insert(name.to_vec());
         }
     }
@@ -360,14 +423,26 @@ mod tests {
         );
         assert!(read[1].path && !read[1].exported && read[1].scope == b"universal");
         assert!(read[2].readonly && read[2].elements.is_empty());
-        for text in [&b"EV: x"[..], b"$EV[1]: |x|", b"$EV: y", b"$EV: set in global scope, exported\n$X[1]: |x|", b"..."] {
-            assert_eq!(variables(text), Err(Failure::InvalidCapture), "{}", text.escape_ascii());
+        for text in [
+            &b"EV: x"[..],
+            b"$EV[1]: |x|",
+            b"$EV: y",
+            b"$EV: set in global scope, exported\n$X[1]: |x|",
+            b"...",
+        ] {
+            assert_eq!(
+                variables(text),
+                Err(Failure::InvalidCapture),
+                "{}",
+                text.escape_ascii()
+            );
         }
     }
 
     #[test]
     fn limits_that_no_file_speaks_of_are_left_alone() {
-        let limits = b"Maximum number of open file descriptors      (-n) 64\nMaximum stack size    (kB, -s) 8192\n";
+        let limits =
+            b"Maximum number of open file descriptors      (-n) 64\nMaximum stack size    (kB, -s) 8192\n";
         for (files, expected) in [
             (&b""[..], ""),
             (b"ulimit -S -n 64\n", "builtin ulimit -S -n 64 2>/dev/null\n"),

@@ -36,14 +36,28 @@ pub(super) fn command(
                 set.insert(name.into(), OsString::from_vec(chunk.to_vec()));
             }
             let values: String = names.iter().map(|name| format!("${name}")).collect();
-            format!("builtin eval \"builtin set --erase {}\"\\n\"{values}\"", names.join(" "))
-        },
+            format!(
+                "builtin eval \"builtin set --erase {}\"\\n\"{values}\"",
+                names.join(" ")
+            )
+        }
     };
     // No configuration: not the system's either. A login shell as the command that was asked for.
-    let mut argv: Vec<OsString> =
-        vec![shell.into(), "-Nl".into(), "-C".into(), (restore + FAILED).into(), "-c".into(), script.into()];
+    let mut argv: Vec<OsString> = vec![
+        shell.into(),
+        "-Nl".into(),
+        "-C".into(),
+        (restore + FAILED).into(),
+        "-c".into(),
+        script.into(),
+    ];
     argv.extend_from_slice(arguments);
-    Some(Replay { argv, arg0: None, set, unset: Vec::new() })
+    Some(Replay {
+        argv,
+        arg0: None,
+        set,
+        unset: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -51,8 +65,17 @@ mod tests {
     use super::*;
 
     fn replay(file: Vec<u8>, transport: Transport) -> Option<Replay> {
-        let state = State { file, text: Vec::new() };
-        command(Path::new("/bin/fish"), &state, transport, "ls".as_ref(), &["one".into()])
+        let state = State {
+            file,
+            text: Vec::new(),
+        };
+        command(
+            Path::new("/bin/fish"),
+            &state,
+            transport,
+            "ls".as_ref(),
+            &["one".into()],
+        )
     }
 
     #[test]
@@ -61,13 +84,24 @@ mod tests {
         let restore = "builtin eval \"builtin set --erase EXEC_SERVER_STATE_0 EXEC_SERVER_STATE_1\"\\n\
                        \"$EXEC_SERVER_STATE_0$EXEC_SERVER_STATE_1\"; \
                        or builtin echo 'failed to restore shell snapshot' >&2";
-        assert_eq!(replay.argv, ["/bin/fish", "-Nl", "-C", restore, "-c", "ls", "one"]);
-        assert_eq!(replay.set.values().map(|chunk| chunk.len()).collect::<Vec<_>>(), [ENVIRONMENT_CHUNK_BYTES, 1]);
+        assert_eq!(
+            replay.argv,
+            ["/bin/fish", "-Nl", "-C", restore, "-c", "ls", "one"]
+        );
+        assert_eq!(
+            replay.set.values().map(|chunk| chunk.len()).collect::<Vec<_>>(),
+            [ENVIRONMENT_CHUNK_BYTES, 1]
+        );
     }
 
     #[test]
     fn a_descriptor_carries_only_what_the_environment_cannot() {
         assert_eq!(replay(vec![b'x'; ENVIRONMENT_BYTES], Transport::File(9)), None);
-        assert!(replay(vec![b'x'; ENVIRONMENT_BYTES + 1], Transport::File(9)).unwrap().set.is_empty());
+        assert!(
+            replay(vec![b'x'; ENVIRONMENT_BYTES + 1], Transport::File(9))
+                .unwrap()
+                .set
+                .is_empty()
+        );
     }
 }

@@ -29,14 +29,20 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "alias-and-exports",
-        files: &[(CONFIG, "alias ll 'echo list'\nset -gx EV one two\nset -gx P1 'a b'\n")],
+        files: &[(
+            CONFIG,
+            "alias ll 'echo list'\nset -gx EV one two\nset -gx P1 'a b'\n",
+        )],
         script: "ll z; echo $EV[2] $P1; env | grep '^EV='",
         stdout: "list z\ntwo a b\nEV=one two\n",
         code: 0,
     },
     Case {
         name: "interactive-guard",
-        files: &[(CONFIG, "status is-interactive; or exit\nstatus is-login; and set -g L 1\nabbr -a gco git checkout\nset -g G 1\n")],
+        files: &[(
+            CONFIG,
+            "status is-interactive; or exit\nstatus is-login; and set -g L 1\nabbr -a gco git checkout\nset -g G 1\n",
+        )],
         script: "echo $G $L; abbr --show; status is-login; and echo login; status is-interactive; or echo no",
         stdout: "1 1\nabbr -a -- gco 'git checkout'\nlogin\nno\n",
         code: 0,
@@ -51,15 +57,21 @@ const CASES: &[Case] = &[
         )],
         script: "string escape -- $V1 $V2 $V3 $V4 $V5 $W1 $W2; count $W3; count $LONG; echo $LONG[150]; \
                  printf %s $BYTES $B2 | od -An -tx1; echo \"$PV\" $PV[2] \"$PP\" $LP[3]",
-        stdout: "'a\nb'\n'it\\'s'\n'back\\\\slash|pipe $x (y)'\n'ü ✓'\n''\n'a\nb'\n'it\\'s'\n'back\\\\slash|pipe $x (y)'\n''\n0\n300\n150\n \
+        stdout: "a\\nb\nit\\'s\nback\\\\slash\\|pipe\\ \\$x\\ \\(y\\)\n'ü ✓'\n''\na\\nb\nit\\'s\nback\\\\slash\\|pipe\\ \\$x\\ \\(y\\)\n''\n0\n300\n150\n \
                  ff 01 7f ef 98 80 78 ff 01 7f ef 98 80 78\na:b b x:y c\n",
         code: 0,
     },
     Case {
         name: "autoloaded",
         files: &[
-            (".config/fish/functions/lazy.fish", "echo loaded >>$HOME/loads\nfunction lazy; echo lazy; end\n"),
-            (CONFIG, "set -g fish_function_path $fish_function_path $HOME/more\n"),
+            (
+                ".config/fish/functions/lazy.fish",
+                "echo loaded >>$HOME/loads\nfunction lazy; echo lazy; end\n",
+            ),
+            (
+                CONFIG,
+                "set -g fish_function_path $fish_function_path $HOME/more\n",
+            ),
             ("more/extra.fish", "function extra; echo extra; end\n"),
         ],
         script: "functions -q lazy; test -e $HOME/loads; lazy; extra; cat $HOME/loads",
@@ -132,21 +144,97 @@ fn a_command_finds_what_startup_made() {
             Err(error) => {
                 failed += &format!("{}: {error}\n", case.name);
                 continue;
-            },
+            }
         };
-        let output = replay(&Fish, &fish, &home, &captured, Transport::Environment, OsStr::new(case.script), &[]);
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let output = replay(
+            &Fish,
+            &fish,
+            &home,
+            &captured,
+            Transport::Environment,
+            OsStr::new(case.script),
+            &[],
+        );
+        let (out, err) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
         if out != case.stdout || output.status.code() != Some(case.code) {
-            failed += &format!("{}: {:?} {out:?}, stderr {err:?}\n", case.name, output.status.code());
+            failed += &format!(
+                "{}: {:?} {out:?}, stderr {err:?}\n",
+                case.name,
+                output.status.code()
+            );
         }
     }
     assert!(failed.is_empty(), "{failed}");
 }
 
 #[test]
-fn a_configuration_that_exits_leaves_no_state() {
+fn what_stands_before_an_exit_is_kept() {
     let fish = shell("/usr/bin/fish");
-    let home = Home::new("fish-exit", &[(CONFIG, "function hi; echo hi; end\nexit 3\n")]);
-    let captured = capture(&Fish, &fish, &home, &home.environment(), Try::Interactive);
-    assert_eq!(captured, Err(Failure::MissingOutput));
+    let home = Home::new(
+        "fish-exit",
+        &[(CONFIG, "function hi; echo hi; end\nexit 3\nset -g never 1\n")],
+    );
+    // fish leaves the file and runs the command all the same.
+    let captured = capture(&Fish, &fish, &home, &home.environment(), Try::Interactive).unwrap();
+    assert!(captured.inventory.functions.contains(&b"hi"[..]));
+    assert!(!captured.inventory.variables.contains(&b"never"[..]));
+}
+
+#[test]
+fn what_ends_the_shell_leaves_no_state() {
+    let fish = shell("/usr/bin/fish");
+    for (name, config) in [
+        ("exec", "exec true\n"),
+        ("kill", "command kill -KILL $fish_pid\n"),
+    ] {
+        let home = Home::new(&format!("fish-{name}"), &[(CONFIG, config)]);
+        let captured = capture(&Fish, &fish, &home, &home.environment(), Try::Interactive);
+        assert_eq!(captured.unwrap_err(), Failure::MissingOutput, "{name}");
+    }
+}
+
+#[test]
+fn a_state_that_is_too_large_for_the_environment_comes_through_a_descriptor() {
+    let fish = shell("/usr/bin/fish");
+    let config = format!(
+        "set -g BIG '{}'\nset -g BIG $BIG$BIG$BIG\nfunction f; echo fn; end\n",
+        "x".repeat(100_000)
+    );
+    let home = Home::new("fish-big", &[(CONFIG, &config)]);
+    let captured = capture(&Fish, &fish, &home, &home.environment(), Try::Interactive).unwrap();
+    let script = OsStr::new("f; string length $BIG; nosuch");
+    let output = replay(&Fish, &fish, &home, &captured, Transport::File(9), script, &[]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "fn\n300000\n");
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("fish: Unknown command: nosuch\n"));
+    assert_eq!(output.status.code(), Some(127));
+}
+
+#[test]
+fn a_state_that_cannot_be_read_stops_no_script() {
+    let fish = shell("/usr/bin/fish");
+    let home = Home::new("fish-broken", &[]);
+    let mut captured = capture(&Fish, &fish, &home, &home.environment(), Try::Interactive).unwrap();
+    captured.state.file = b"end\n".to_vec();
+    let output = replay(
+        &Fish,
+        &fish,
+        &home,
+        &captured,
+        Transport::Environment,
+        OsStr::new("echo ran"),
+        &[],
+    );
+    assert_eq!(output.stdout, b"ran\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("failed to restore shell snapshot"));
+}
+
+#[test]
+fn what_is_not_the_users_is_not_named() {
+    let fish = shell("/usr/bin/fish");
+    let home = Home::new("fish-bare", &[]);
+    let captured = capture(&Fish, &fish, &home, &home.environment(), Try::Interactive).unwrap();
+    assert_eq!(captured.inventory, crate::Inventory::default());
 }

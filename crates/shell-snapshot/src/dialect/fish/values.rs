@@ -29,7 +29,7 @@ pub(super) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
                 let [letter, after @ ..] = rest else { return None };
                 rest = after;
                 value.push(letter.to_ascii_uppercase() & 0x1f);
-            },
+            }
             other => value.push(*other),
         }
     }
@@ -39,7 +39,9 @@ pub(super) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
 fn number(rest: &mut &[u8], digits: usize) -> Option<u32> {
     let mut number = None;
     for _ in 0..digits {
-        let Some(digit) = rest.first().and_then(|byte| char::from(*byte).to_digit(16)) else { break };
+        let Some(digit) = rest.first().and_then(|byte| char::from(*byte).to_digit(16)) else {
+            break;
+        };
         number = Some(number.unwrap_or(0) * 16 + digit);
         *rest = &rest[1..];
     }
@@ -100,7 +102,12 @@ mod tests {
             (b"it\\'s\\ x", b"it's x"),
             (b"", b""),
         ] {
-            assert_eq!(unescape(shown).as_deref(), Some(value), "{}", shown.escape_ascii());
+            assert_eq!(
+                unescape(shown).as_deref(),
+                Some(value),
+                "{}",
+                shown.escape_ascii()
+            );
         }
         for shown in [&b"\\"[..], b"\\xzz", b"\\c", b"\\ud800"] {
             assert_eq!(unescape(shown), None, "{}", shown.escape_ascii());
