@@ -1,4 +1,5 @@
-//! POSIX shells: dash, busybox ash and mksh, whichever is behind the path. The capture asks the shell itself.
+//! POSIX shells: dash, busybox ash, mksh, or bash under that name, whichever is behind the path. The capture asks the
+//! shell itself.
 
 mod ash;
 mod capture;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use exec_process::environment::Environment;
 
+use super::bash::Bash;
 use super::{CaptureCommand, Dialect, Try};
 use crate::Failure;
 use crate::sections::{Frame, Sections};
@@ -37,7 +39,9 @@ impl Dialect for Sh {
     }
 
     fn read(&self, sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
-        if sections.has("parameters") {
+        if sections.has("shopt") {
+            Bash.read(sections, given)
+        } else if sections.has("parameters") {
             mksh::read(sections)
         } else {
             ash::read(sections, given)

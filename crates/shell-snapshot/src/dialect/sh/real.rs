@@ -143,29 +143,26 @@ pub(crate) fn replay(
     environment.retain(|name, _| {
         !replay.unset.contains(name) && !matches!(name.as_bytes(), b"PWD" | b"OLDPWD" | b"SHLVL" | b"_")
     });
-    let mut command = Command::new("/bin/bash");
-    command.env_clear();
-    match transport {
-        Transport::File(descriptor) => {
-            command.args([
-                "-c",
-                &format!("unset PWD OLDPWD SHLVL _; exec {descriptor}<\"$0\"; exec env -i \"$@\""),
-            ]);
-            command.arg(&file);
-            command.args(environment.iter().map(|(name, value)| {
-                let mut pair = name.clone();
-                pair.push("=");
-                pair.push(value);
-                pair
-            }));
-            command.args(&replay.argv);
-        }
-        Transport::Environment => {
-            command = Command::new(&replay.argv[0]);
-            command.args(&replay.argv[1..]).env_clear().envs(&environment);
-        }
+    // Another name for the shell: what matters of it is its last part.
+    let mut program = PathBuf::from(&replay.argv[0]);
+    if let Some(name) = &replay.arg0 {
+        let link = home.root.join(name);
+        std::os::unix::fs::symlink(fs::canonicalize(&program).unwrap(), &link).unwrap();
+        program = link;
     }
-    assert_eq!(replay.arg0, None, "another name for the shell is not tried here");
+    let mut command = match transport {
+        // dash, because it reads nothing that the environment names.
+        Transport::File(descriptor) => {
+            let mut command = Command::new("/bin/dash");
+            command
+                .args(["-c", &format!("exec {descriptor}<\"$0\"; unset PWD; exec \"$@\"")])
+                .arg(&file)
+                .arg(program);
+            command
+        }
+        Transport::Environment => Command::new(program),
+    };
+    command.args(&replay.argv[1..]).env_clear().envs(&environment);
     run(command, home)
 }
 

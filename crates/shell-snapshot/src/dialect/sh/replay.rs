@@ -8,6 +8,8 @@ use exec_process::environment::Environment;
 use memchr::memmem;
 
 use super::words::Words;
+use crate::dialect::Dialect as _;
+use crate::dialect::bash::Bash;
 use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
 
 /// The descriptor that a state closes: these shells name none of more than one digit.
@@ -29,6 +31,9 @@ pub(super) fn command(
     script: &OsStr,
     arguments: &[OsString],
 ) -> Option<Replay> {
+    if !state.file.starts_with(CLOSE) {
+        return bash(shell, state, transport, script, arguments);
+    }
     let mut set = Environment::new();
     // `command`: a special builtin that fails would end the shell.
     let restore = match transport {
@@ -60,6 +65,26 @@ pub(super) fn command(
         set,
         unset: Vec::new(),
     })
+}
+
+/// bash under the name of `sh` would be in posix mode from the start, and read nothing before a script. Under its own
+/// name it restores that mode with the rest; what it calls itself in messages is `$0`, as for `sh -c SCRIPT NAME`.
+fn bash(
+    shell: &Path,
+    state: &State,
+    transport: Transport,
+    script: &OsStr,
+    arguments: &[OsString],
+) -> Option<Replay> {
+    let own_name = [OsString::from(shell)];
+    let arguments = if arguments.is_empty() {
+        &own_name
+    } else {
+        arguments
+    };
+    let mut replay = Bash.replay(shell, state, transport, script, arguments)?;
+    replay.arg0 = Some("bash".into());
+    Some(replay)
 }
 
 /// Whether a script may use an alias: only then must a line end before it, so that its first line is read after the
@@ -109,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_state_travels_in_chunks_that_its_first_command_unsets() {
-        let file = vec![b'x'; ENVIRONMENT_CHUNK_BYTES + 1];
+        let mut file = CLOSE.to_vec();
+        file.resize(ENVIRONMENT_CHUNK_BYTES + 1, b'x');
         let replay = replay(&file, Transport::Environment, "ls").unwrap();
         assert_eq!(
             replay.argv[2],
@@ -122,6 +148,6 @@ mod tests {
 
     #[test]
     fn only_the_descriptor_that_a_state_closes_will_do() {
-        assert_eq!(replay(b"", Transport::File(10), "ls"), None);
+        assert_eq!(replay(CLOSE, Transport::File(10), "ls"), None);
     }
 }

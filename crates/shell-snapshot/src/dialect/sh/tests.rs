@@ -16,9 +16,10 @@ enum Behind {
     Dash,
     Busybox,
     Mksh,
+    Bash,
 }
 
-const ALL: &[Behind] = &[Behind::Dash, Behind::Busybox, Behind::Mksh];
+const ALL: &[Behind] = &[Behind::Dash, Behind::Busybox, Behind::Mksh, Behind::Bash];
 
 impl Behind {
     fn path(self, home: &Home) -> PathBuf {
@@ -26,6 +27,7 @@ impl Behind {
             Self::Dash => "/bin/dash",
             Self::Busybox => "/bin/busybox",
             Self::Mksh => "/bin/mksh",
+            Self::Bash => "/bin/bash",
         });
         let link = home.work().parent().unwrap().join("sh");
         if !link.exists() {
@@ -141,7 +143,7 @@ const CASES: &[Case] = &[
     Case {
         name: "nothing-of-ours",
         files: &[(".profile", "export EV=1\nf() { :; }\nalias x=y\n")],
-        script: "set | cut -d= -f1 | grep -ic -e snapshot -e codex -e exec -e ^es_; ls /proc/self/fd | grep -c 9",
+        script: "set | cut -d= -f1 | grep -ic -e snapshot -e ^codex -e ^exec_ -e ^es_; ls /proc/self/fd | grep -c 9",
         stdout: "0\n0\n",
         code: 1,
         shells: ALL,
@@ -268,7 +270,10 @@ fn a_command_finds_what_startup_made() {
     for case in CASES {
         for &behind in case.shells {
             for transport in [Transport::File(9), Transport::Environment] {
-                let home = Home::new(&format!("sh-{}-{behind:?}", case.name), case.files);
+                let home = Home::new(
+                    &format!("sh-{}-{behind:?}-{transport:?}", case.name).replace(['(', ')'], ""),
+                    case.files,
+                );
                 let shell = behind.path(&home);
                 let captured = match capture(&Sh, &shell, &home, &home.environment(), Try::Interactive) {
                     Ok(captured) => captured,
