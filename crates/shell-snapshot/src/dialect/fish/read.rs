@@ -55,6 +55,9 @@ const END_EVENTS: &[&[u8]] = &[
     b" --on-job-exit ",
 ];
 
+/// What execve(2) takes of one variable.
+const VARIABLE_BYTES: usize = 128 * 1024;
+
 /// A variable in one of its scopes.
 #[derive(Debug, PartialEq, Eq)]
 struct Variable<'a> {
@@ -230,7 +233,9 @@ fn restore_variables(
         }
         let name = OsString::from_vec(variable.name.to_vec());
         // Scopes are shown from the inside: the first one hides the others.
-        if variable.exported && !environment.contains_key(&name) {
+        // What execve(2) takes of one variable: `NAME=VALUE` and a NUL. A shell can hold one that is larger.
+        let fits = variable.name.len() + variable.joined().len() + 2 <= VARIABLE_BYTES;
+        if variable.exported && fits && !environment.contains_key(&name) {
             environment.insert(name, OsString::from_vec(variable.joined()));
         }
         let ephemeral = variable.name == b"fish_history" && variable.elements == [b""];
@@ -249,7 +254,7 @@ fn restore_variables(
             .iter()
             .flat_map(|element| [b" ".as_slice(), &quote(element)].concat())
             .collect();
-        if variable.exported {
+        if variable.exported && fits {
             // The environment brings it. It cannot bring that it is a list, nor that it is joined with colons; that
             // is only right for the value that was captured.
             let whole = if variable.path {
@@ -276,7 +281,7 @@ fn restore_variables(
             }
             continue;
         }
-        if !SYSTEM.contains(&variable.name) {
+        if !SYSTEM.contains(&variable.name) && !variable.exported {
             inventory.variables.insert(variable.name.to_vec());
         }
         let path: &[u8] = if variable.path {

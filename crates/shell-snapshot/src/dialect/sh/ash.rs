@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 
 use exec_process::environment::Environment;
 
 use super::definitions::{Definitions, Function, find};
 use super::listing::{
-    assignments, is_ephemeral, is_left_out_trap, limits, options_on, restore_limits, restore_traps, traps,
+    assignments, fits_environment, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on,
+    restore_limits, restore_traps, traps,
 };
 use super::words::{is_name, quote};
 use crate::inventory::Name;
@@ -16,7 +17,7 @@ use crate::sections::Sections;
 use crate::state::{Captured, State};
 use crate::{Failure, Inventory, LeftOut};
 
-/// What a bare shell's variables hold.
+/// What a bare shell's variables hold. (Of HOSTNAME, which busybox sets, nobody knows.)
 const BARE: &[(&[u8], &[&[u8]])] = &[
     (b"IFS", &[b" \t\n"]),
     (b"PS1", &[b"$ ", b"# ", b"\\w \\$ "]),
@@ -55,6 +56,12 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
         .filter(|(name, value)| value.is_none() && is_name(name))
     {
         push(&mut state, &[b"export ", name]);
+    }
+    if sections.get("names").is_empty() {
+        inventory.left_out.push(LeftOut {
+            what: b"functions".to_vec(),
+            why: "cannot be looked for: no startup file can be read, or IFS is readonly",
+        });
     }
     let readonly = assignments(&sections.get("readonly"), b"readonly ")?;
     umask(&sections.get("umask"), &mut state)?;
@@ -113,14 +120,14 @@ fn last_line(mut text: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     (text, line.trim_ascii_end().to_vec())
 }
 
-/// What execve(2) would hand on. A name that is not one for the shell is dropped by it; it was left alone.
+/// What execve(2) would hand on.
 fn environment(exports: Vec<(Name, Option<Vec<u8>>)>, given: &Environment) -> Environment {
-    let mut environment: Environment = exports
-        .into_iter()
-        .filter_map(|(name, value)| Some((OsString::from_vec(name), OsString::from_vec(value?))))
-        .collect();
-    let kept = given.iter().filter(|(name, _)| !is_name(name.as_bytes()));
-    environment.extend(kept.map(|(name, value)| (name.clone(), value.clone())));
+    let mut environment = not_for_shells(given);
+    for (name, value) in exports {
+        if let Some(value) = value.filter(|value| fits_environment(&name, value)) {
+            environment.insert(OsString::from_vec(name), OsString::from_vec(value));
+        }
+    }
     environment
 }
 
@@ -136,27 +143,24 @@ fn variables(
             return Err(Failure::InvalidCapture);
         }
         // The environment brings what is exported, but no shell takes IFS from there.
-        if is_ephemeral(&name) || (exported.contains(name.as_slice()) && name != b"IFS") {
+        let exported = exported.contains(name.as_slice());
+        let brought = exported && name != b"IFS" && fits_environment(&name, &value);
+        if is_ephemeral(&name) || brought {
             continue;
         }
         let bare = BARE
             .iter()
             .find(|(bare, _)| *bare == name)
             .map_or(&[][..], |(_, values)| values);
-        if name == b"HOSTNAME" && !mentions(sections, b"HOSTNAME") {
-            continue;
-        }
-        if !bare.contains(&value.as_slice()) && !exported.contains(name.as_slice()) {
+        if !bare.contains(&value.as_slice()) && !exported && name != b"HOSTNAME" {
             inventory.variables.insert(name.clone());
         }
         push(state, &[&name, b"=", &quote(&value)]);
+        if exported {
+            push(state, &[b"export ", &name]);
+        }
     }
     Ok(())
-}
-
-/// Whether a startup file speaks of a variable that busybox sets by itself.
-fn mentions(sections: &Sections<'_>, name: &[u8]) -> bool {
-    memchr::memmem::find(&sections.get("files"), name).is_some()
 }
 
 pub(super) fn umask(text: &[u8], state: &mut Vec<u8>) -> Result<(), Failure> {

@@ -29,10 +29,10 @@
 \set +aefuvxC
 # Parsed only now, without aliases.
 \command eval '
-LC_ALL=C
-export LC_ALL
-IFS="
-"
+command eval "LC_ALL=C; export LC_ALL" 2>/dev/null
+# Lines are split into words; where IFS is readonly, no file is looked at.
+command eval "IFS=\"
+\"" 2>/dev/null
 
 # A file of the startup, if it can be read and is new.
 es_add() {
@@ -86,15 +86,34 @@ $es_word
     done
 }
 
+# A program cannot be given a variable of more than 128 KiB, nor more than 2 MiB in all. What is exported was written
+# down already.
+es_unset_large() {
+    for es_line in $(export -p); do
+        case $es_line in "export "*=*)
+            es_word=${es_line%%=*} es_word=${es_word#export }
+            case $es_word in
+            HOME | ENV | es_* | *[!A-Za-z0-9_]*) ;;
+            *) command eval "command test \${#$es_word} -lt 8192" || command unset "$es_word" ;;
+            esac ;;
+        esac
+    done 2>/dev/null
+}
+
 set -f
+es_word=$(export -p)
+command test ${#es_word} -lt 100000 || es_unset_large
 es_files= es_new= es_limits= es_names="
 "
+if command test "$IFS" = "
+"; then
 es_add /etc/profile
 es_add "${HOME-}/.profile"
 case ${ENV-} in
 "" | *[!A-Za-z0-9_./~\${}:-]*) ;;
 *) command eval "es_add \"$ENV\"" 2>/dev/null ;;
 esac
+fi
 while command test -n "$es_new"; do
     es_files=$es_files$es_new
     es_scan $es_new

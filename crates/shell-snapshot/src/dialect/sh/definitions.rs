@@ -34,18 +34,18 @@ const DEPTH: usize = 200;
 
 /// Reads a file as far as it is understood.
 pub(super) fn find(text: &[u8]) -> Definitions<'_> {
-    let mut parser = Parser {
-        text,
-        at: 0,
-        heredocs: Vec::new(),
-        found: Definitions::default(),
-        commands: Vec::new(),
-        conditions: 0,
-        hidden: 0,
-        depth: 0,
-    };
+    let mut parser = Parser::new(text);
     let _ = parser.list(&[]);
     parser.found
+}
+
+/// What a shell reads of a script before it runs any of it: its first line, as far as what begins there goes.
+pub(super) fn first_read(text: &[u8]) -> &[u8] {
+    let mut parser = Parser::new(text);
+    match parser.first_line() {
+        Ok(()) => &text[..parser.at],
+        Err(NotUnderstood) => text,
+    }
 }
 
 /// The text is not understood from here on.
@@ -73,6 +73,36 @@ const OPERATORS: &[&[u8]] = &[
 ];
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self {
+            text,
+            at: 0,
+            heredocs: Vec::new(),
+            found: Definitions::default(),
+            commands: Vec::new(),
+            conditions: 0,
+            hidden: 0,
+            depth: 0,
+        }
+    }
+
+    /// Commands up to the end of a line.
+    fn first_line(&mut self) -> Step {
+        self.lines();
+        while !matches!(self.byte(), None | Some(b'\n')) {
+            self.pipelines()?;
+            self.blanks();
+            match self.operator() {
+                Some(operator @ (b";" | b"&")) => self.at += operator.len(),
+                None if matches!(self.byte(), None | Some(b'\n')) => {}
+                _ => return Err(NotUnderstood),
+            }
+            self.blanks();
+        }
+        self.lines();
+        Ok(())
+    }
+
     fn rest(&self) -> &'a [u8] {
         &self.text[self.at.min(self.text.len())..]
     }
@@ -749,10 +779,33 @@ mod tests {
         assert_eq!(texts("a() { cat; } <<E\nx\nE\nb() { :; }\n").len(), 1);
     }
 
+    #[test]
+    fn a_shell_reads_a_line_at_a_time() {
+        for (script, first) in [
+            ("a\nb\n", "a\n"),
+            ("# c\n\na; b &\nc", "# c\n\na; b &\n"),
+            ("if a\nthen b\nfi; c\nd", "if a\nthen b\nfi; c\n"),
+            ("cat <<E && x\nll\nE\nll", "cat <<E && x\nll\nE\n"),
+            ("a &&\n b\nc", "a &&\n b\n"),
+            ("f() {\n ll\n}\nll", "f() {\n ll\n}\n"),
+            ("echo 'a\nb'\nc", "echo 'a\nb'\n"),
+            ("", ""),
+            // Not understood: all of it.
+            ("fi\nb\n", "fi\nb\n"),
+        ] {
+            assert_eq!(
+                String::from_utf8_lossy(first_read(script.as_bytes())),
+                first,
+                "{script}"
+            );
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_read_to_an_end(text: Vec<u8>) {
             let _ = find(&text);
+            prop_assert!(text.starts_with(first_read(&text)));
         }
 
         #[test]

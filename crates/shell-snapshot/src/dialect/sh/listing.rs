@@ -1,6 +1,10 @@
 //! What shells print about themselves: variables, aliases, traps, options.
 
-use super::words::{Words, quote};
+use std::os::unix::ffi::OsStrExt;
+
+use exec_process::environment::Environment;
+
+use super::words::{Words, is_name, quote};
 use crate::Failure;
 use crate::inventory::Name;
 
@@ -127,6 +131,23 @@ pub(super) fn is_ephemeral(name: &[u8]) -> bool {
             | b"EPOCHREALTIME"
             | b"OPTIND"
     )
+}
+
+/// What execve(2) takes of one variable: `NAME=VALUE` and a NUL.
+const VARIABLE_BYTES: usize = 128 * 1024;
+
+/// Whether a variable can be handed to a program at all. A shell can hold one that cannot.
+pub(super) fn fits_environment(name: &[u8], value: &[u8]) -> bool {
+    name.len() + value.len() + 2 <= VARIABLE_BYTES
+}
+
+/// The variables of an environment whose names are none for a shell: it drops them unseen, so they were left alone.
+pub(super) fn not_for_shells(given: &Environment) -> Environment {
+    given
+        .iter()
+        .filter(|(name, _)| !is_name(name.as_bytes()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// Soft limits from lines `LETTER VALUE`: those that these startup files speak of. The others are the command's own.

@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use exec_process::environment::Environment;
 
 use super::listing::{
-    assignments, is_ephemeral, is_left_out_trap, limits, options_on, restore_limits, restore_traps, traps,
+    assignments, fits_environment, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on,
+    restore_limits, restore_traps, traps,
 };
 use super::words::{Words, is_name, quote};
 use crate::inventory::Name;
@@ -80,7 +81,7 @@ impl Parameter<'_> {
 
 /// # Errors
 /// [`Failure::InvalidCapture`] if a section is missing or is not what the shell prints.
-pub(super) fn read(sections: &Sections<'_>) -> Result<Captured, Failure> {
+pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
     for name in [
         "traps",
         "options",
@@ -98,7 +99,7 @@ pub(super) fn read(sections: &Sections<'_>) -> Result<Captured, Failure> {
         }
     }
     let mut inventory = Inventory::default();
-    let mut environment = Environment::new();
+    let mut environment = not_for_shells(given);
     let mut state = super::replay::CLOSE.to_vec();
     restore_parameters(
         &sections.get("parameters"),
@@ -206,7 +207,9 @@ fn restore_parameters(
     let mut readonly: Vec<Name> = Vec::new();
     for parameter in parameters(text)? {
         if parameter.has(b"-x") && !parameter.element {
-            if let Some(value) = &parameter.value {
+            if let Some(value) = &parameter.value
+                && fits_environment(parameter.name, value)
+            {
                 let name = OsString::from_vec(parameter.name.to_vec());
                 environment.insert(name, OsString::from_vec(value.clone()));
             }
@@ -234,7 +237,12 @@ fn restore_parameters(
             continue;
         }
         // The environment brings what is exported, but not its attributes, nor IFS.
-        let brought = parameter.has(b"-x") && parameter.value.is_some() && parameter.name != b"IFS";
+        let brought = parameter.has(b"-x")
+            && parameter.name != b"IFS"
+            && parameter
+                .value
+                .as_ref()
+                .is_some_and(|value| fits_environment(parameter.name, value));
         if brought && attributes.len() == 1 {
             continue;
         }

@@ -42,7 +42,7 @@ impl Dialect for Sh {
         if sections.has("shopt") {
             Bash.read(sections, given)
         } else if sections.has("parameters") {
-            mksh::read(sections)
+            mksh::read(sections, given)
         } else {
             ash::read(sections, given)
         }

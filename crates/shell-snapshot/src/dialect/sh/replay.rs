@@ -7,6 +7,7 @@ use std::path::Path;
 use exec_process::environment::Environment;
 use memchr::memmem;
 
+use super::definitions::first_read;
 use super::words::Words;
 use crate::dialect::Dialect as _;
 use crate::dialect::bash::Bash;
@@ -87,16 +88,26 @@ fn bash(
     Some(replay)
 }
 
-/// Whether a script may use an alias: only then must a line end before it, so that its first line is read after the
-/// aliases were made. Otherwise it stays on the first line, where its error messages say it is.
+/// Whether what a shell reads of a script before it runs any of it may use an alias: only then must a line end before
+/// it, so that it is read after the aliases were made. Otherwise it stays on the first line, where its error messages
+/// say it is.
 fn uses_alias(state: &[u8], script: &[u8]) -> bool {
-    memmem::find_iter(state, ALIAS).any(|at| {
-        Words::new(&state[at + ALIAS.len()..])
-            .word()
-            .is_none_or(|(word, _)| {
-                let name = memchr::memchr(b'=', &word).map_or(&word[..], |equals| &word[..equals]);
-                memmem::find(script, name).is_some()
-            })
+    let mut aliases = memmem::find_iter(state, ALIAS)
+        .filter_map(|at| Words::new(&state[at + ALIAS.len()..]).word())
+        .peekable();
+    if aliases.peek().is_none() {
+        return false;
+    }
+    let script = first_read(script);
+    aliases.any(|(word, _)| {
+        let name = memchr::memchr(b'=', &word).map_or(&word[..], |equals| &word[..equals]);
+        memmem::find_iter(script, name).any(|at| {
+            // An alias is a whole word; of a line that is continued, any part may be.
+            let before = script[..at].last();
+            let after = script.get(at + name.len());
+            let ends = |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\n;&|<>()`\\".contains(byte));
+            ends(before) && ends(after)
+        })
     })
 }
 
@@ -124,7 +135,13 @@ mod tests {
     #[test]
     fn the_script_stays_on_the_first_line_unless_it_may_use_an_alias() {
         let state = b"exec 9<&-\n\\command alias 'll=ls -l'\n";
-        for (script, separator) in [("ls", "; "), ("ll", "\n"), ("echo all", "\n")] {
+        for (script, separator) in [
+            ("ls", "; "),
+            ("ll", "\n"),
+            ("echo all; `ll`", "\n"),
+            ("echo all", "; "),
+            ("x\nll", "; "),
+        ] {
             let replay = replay(state, Transport::File(9), script).unwrap();
             let whole = format!("command . /proc/self/fd/9{CHECK}{separator}{script}");
             assert_eq!(replay.argv, ["/bin/sh", "-c", &whole, "zero", "one"]);

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use super::Sh;
 use super::real::{Home, capture, replay, shell};
+use crate::Failure;
 use crate::dialect::Try;
 use crate::state::Transport;
 
@@ -131,6 +132,43 @@ const CASES: &[Case] = &[
         stdout: "50000\nchild\nfn\n",
         code: 0,
         shells: ALL,
+    },
+    Case {
+        name: "large-variable",
+        files: &[
+            (
+                ".profile",
+                "f() { echo fn; }\nBIG=$(head -c 200000 /dev/zero | tr '\\0' x)\nexport BIG\nD=$HOME/lib\n. $D/a\n",
+            ),
+            ("lib/a", "a() { echo a; }\n"),
+        ],
+        script: "f; a; echo ${#BIG}; /bin/echo child 2>/dev/null; unset BIG; /bin/echo child",
+        stdout: "fn\na\n200000\nchild\n",
+        code: 0,
+        shells: &[Behind::Dash, Behind::Busybox, Behind::Mksh],
+    },
+    Case {
+        name: "hostile",
+        files: &[(
+            ".profile",
+            "f() { echo fn; }\nalias a='echo al'\nexport PATH=/nowhere\nunset LANG\nIFS=abcdefghijklmnopqrstuvwxyz\n\
+             readonly LC_ALL=C.UTF-8\nexec 9>/dev/null 8>&9 3<&-\ntrap 'echo trapped' CHLD\nset -u\ncd /\nset -- x y\n",
+        )],
+        script: "f\na x\necho \"$# $PATH\"",
+        stdout: "fn\nal x\n0 /nowhere\n",
+        code: 0,
+        shells: &[Behind::Dash, Behind::Busybox],
+    },
+    Case {
+        name: "readonly-ifs",
+        files: &[(
+            ".profile",
+            "f() { echo fn; }\nalias a='echo al'\nIFS=abc\nreadonly IFS\n",
+        )],
+        script: "a x; x=1b2; set -- $x; echo $#; f 2>/dev/null",
+        stdout: "al x\n2\n",
+        code: 127,
+        shells: &[Behind::Dash, Behind::Busybox],
     },
     Case {
         name: "umask-and-cd",
@@ -315,4 +353,135 @@ fn a_command_finds_what_startup_made() {
         }
     }
     assert!(failed.is_empty(), "{failed}");
+}
+
+#[test]
+fn messages_status_and_arguments_are_those_of_the_script_alone() {
+    let files = [(".profile", "alias hi='echo hello'\nf() { return 3; }\n")];
+    for (behind, message) in [
+        (Behind::Dash, "zero: 1: nosuch: not found\n"),
+        (Behind::Busybox, "zero: line 0: nosuch: not found\n"),
+        (Behind::Mksh, "E: zero: nosuch: inaccessible or not found\n"),
+        (Behind::Bash, "zero: line 1: nosuch: command not found\n"),
+    ] {
+        let home = Home::new(&format!("sh-messages-{behind:?}"), &files);
+        let shell = behind.path(&home);
+        let captured = capture(&Sh, &shell, &home, &home.environment(), Try::Interactive).unwrap();
+        let script = OsStr::new("echo \"$? $0 $# $*\"; nosuch\nf");
+        let output = replay(
+            &Sh,
+            &shell,
+            &home,
+            &captured,
+            Transport::File(9),
+            script,
+            &["zero".into(), "a b".into()],
+        );
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "0 zero 1 a b\n",
+            "{behind:?}"
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr), message, "{behind:?}");
+        assert_eq!(output.status.code(), Some(3), "{behind:?}");
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_read_stops_no_script() {
+    for behind in [Behind::Dash, Behind::Busybox, Behind::Mksh] {
+        let home = Home::new(&format!("sh-broken-{behind:?}"), &[]);
+        let shell = behind.path(&home);
+        let mut captured = capture(&Sh, &shell, &home, &home.environment(), Try::Interactive).unwrap();
+        captured.state.file.extend_from_slice(b"fi\n");
+        for transport in [Transport::File(9), Transport::Environment] {
+            if (behind, transport) == (Behind::Mksh, Transport::Environment) {
+                // A syntax error in `eval` ends mksh; what mksh printed itself has none.
+                continue;
+            }
+            let output = replay(
+                &Sh,
+                &shell,
+                &home,
+                &captured,
+                transport,
+                OsStr::new("echo ran"),
+                &[],
+            );
+            assert_eq!(
+                output.stdout,
+                b"ran\n",
+                "{behind:?} {output:?} {}",
+                String::from_utf8_lossy(&captured.state.file)
+            );
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(
+                said.ends_with("failed to restore shell snapshot\n"),
+                "{behind:?}: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_and_what_is_not_is_named() {
+    let files = [(
+        ".profile",
+        "f() { g; }\neval 'g() { :; }'\neval \"$(echo 'h() { :; }')\"\nalias ll='ls -l'\nV=1\nset -u\ntrap 'echo x' EXIT\n\
+         if [ -n \"$HOME\" ]; then two() { echo 1; }; else two() { echo 2; }; fi\n",
+    )];
+    let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
+    for behind in [Behind::Dash, Behind::Busybox, Behind::Mksh] {
+        let home = Home::new(&format!("sh-inventory-{behind:?}"), &files);
+        let shell = behind.path(&home);
+        let captured = capture(&Sh, &shell, &home, &home.environment(), Try::Interactive).unwrap();
+        let inventory = captured.inventory;
+        let left_out: Vec<String> = inventory
+            .left_out
+            .iter()
+            .map(|left_out| String::from_utf8_lossy(&left_out.what).into_owned())
+            .collect();
+        let profile = home.path().join(".profile");
+        if behind == Behind::Mksh {
+            assert_eq!(inventory.functions, names(&["f", "g", "h", "two"]));
+            assert_eq!(left_out, ["trap EXIT"]);
+        } else {
+            assert_eq!(inventory.functions, names(&["f"]), "{behind:?}");
+            let by_eval = format!("functions made by eval in {}", profile.display());
+            assert_eq!(
+                left_out,
+                ["function g", "function h", "function two", &by_eval, "trap EXIT"],
+                "{behind:?}"
+            );
+        }
+        assert_eq!(inventory.aliases, names(&["ll"]), "{behind:?}");
+        assert_eq!(inventory.options, names(&["nounset"]), "{behind:?}");
+        assert!(inventory.variables.contains(&b"V"[..]), "{behind:?}");
+    }
+}
+
+#[test]
+fn a_bare_shell_has_nothing_of_its_own_in_a_snapshot() {
+    for behind in [Behind::Dash, Behind::Busybox, Behind::Mksh] {
+        let home = Home::new(&format!("sh-bare-{behind:?}"), &[]);
+        let shell = behind.path(&home);
+        let captured = capture(&Sh, &shell, &home, &home.environment(), Try::Interactive).unwrap();
+        assert_eq!(captured.inventory, crate::Inventory::default(), "{behind:?}");
+    }
+}
+
+#[test]
+fn startup_that_ends_the_shell_leaves_no_state() {
+    for (name, profile) in [
+        ("exit", "EV=1\nexit 4\n"),
+        ("exec", "exec true\n"),
+        ("kill", "kill -KILL $$\n"),
+    ] {
+        for behind in ALL {
+            let home = Home::new(&format!("sh-{name}-{behind:?}"), &[(".profile", profile)]);
+            let shell = behind.path(&home);
+            let captured = capture(&Sh, &shell, &home, &home.environment(), Try::Interactive);
+            assert_eq!(captured.unwrap_err(), Failure::MissingOutput, "{name} {behind:?}");
+        }
+    }
 }
