@@ -95,6 +95,30 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
             }
             sleep_for_ever()
         }
+        // What a login shell may leave: children in its session, one of them stopped in a group of its own, one that
+        // ignores SIGHUP, and one in a session of its own. Each says what it is, then its process id.
+        ["session"] => {
+            ignore(libc::SIGTERM);
+            for kind in ["plain", "stopped", "deaf", "apart"] {
+                if fork() == 0 {
+                    // SAFETY: setpgid(2), setsid(2), getpid(2) and raise(3) take no pointer.
+                    unsafe {
+                        match kind {
+                            "deaf" => ignore(libc::SIGHUP),
+                            "apart" => drop(libc::setsid()),
+                            "stopped" => drop(libc::setpgid(0, 0)),
+                            _ => {}
+                        }
+                        say(&format!("{kind} {}", libc::getpid()));
+                        if kind == "stopped" {
+                            libc::raise(libc::SIGSTOP);
+                        }
+                    }
+                    sleep_for_ever()
+                }
+            }
+            sleep_for_ever()
+        }
         // A daemon by the book: fork, setsid, fork; the leader exits.
         ["double-fork"] => {
             let (read, write) = rustix::pipe::pipe().expect("pipe");

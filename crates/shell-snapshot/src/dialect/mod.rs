@@ -52,6 +52,14 @@ impl ShellKind {
     }
 }
 
+/// How to capture and restore a shell; `None`: it cannot be.
+pub(crate) fn dialect_of(shell: ShellKind) -> Option<&'static dyn Dialect> {
+    match shell {
+        ShellKind::Bash => Some(&bash::Bash),
+        ShellKind::Zsh | ShellKind::Sh | ShellKind::Fish => None,
+    }
+}
+
 /// Which of an attempt's tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Try {

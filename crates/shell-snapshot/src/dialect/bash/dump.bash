@@ -8,6 +8,8 @@ builtin enable printf
 builtin printf '\n@NONCE@ posix\n' >&@DESCRIPTOR@
 builtin declare -p POSIXLY_CORRECT >&@DESCRIPTOR@
 builtin unset POSIXLY_CORRECT
+# Leaving posix mode has turned aliases on.
+\builtin shopt -u expand_aliases
 
 # In a subshell these are the parent's traps until the first trap is set or reset. A DEBUG or ERR trap may have come
 # along into the subshell and may print: until they are gone the descriptor is not stdout.

@@ -62,7 +62,7 @@ fn behind_prelude(chunks: &[String], script: &OsStr) -> OsString {
     let values: String = chunks.iter().map(|name| format!("${name}")).collect();
     let prelude = format!(
         "{{ BASH_EXECUTION_STRING=${{BASH_EXECUTION_STRING#*$'\\n'}}; \
-         eval 'unset {names}'$'\\n'\"{values}\"$'\\n#' \"$BASH\" || \
+         eval 'unset {names}'$'\\n'\"{values} #\" \"$BASH\" || \
          \\builtin echo 'failed to restore shell snapshot' >&2; }} 9<&${{BASH:LINENO=0:0}}-\n",
         names = chunks.join(" "),
     );

@@ -74,13 +74,12 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
     }
     text.extend(&functions.whole);
     // One compound command: bash reads all of it before any of it changes how bash reads.
-    text.extend(b"{\n");
+    text.extend(b"{\n\\builtin trap - DEBUG\n");
     text.extend(exports(&functions));
     text.extend(umask(&section("umask")?)?);
     text.extend(limits.into_bytes());
     text.extend(options.shopt().into_bytes());
     text.extend(traps.statements);
-    text.extend(b"\\builtin trap - DEBUG\n");
     if !variables.exported_own.is_empty() {
         text.extend(
             [
@@ -92,12 +91,9 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
         );
     }
     text.extend(last_options(&options, &posix));
-    text.extend(disabled(&section("disabled")?));
-    // What `$_` is in a shell that has done nothing yet.
-    text.extend(b"\\builtin : \"$BASH\"\n");
-    text.extend(options.set_last().into_bytes());
+    text.extend(last_statement(&section("disabled")?, &options));
     text.extend(overriding.trim_ascii());
-    text.extend(b"\n}\n");
+    text.extend(b"\n}");
     Ok(Captured {
         environment: variables.environment,
         state: State {
@@ -220,15 +216,30 @@ fn last_options(options: &Options, posix: &[u8]) -> Vec<u8> {
     text
 }
 
-/// `enable -n`, as one statement.
-fn disabled(text: &[u8]) -> Vec<u8> {
-    let names: Vec<&[u8]> = text
+/// The last that runs: the builtins of `enable -n`, and the options that print what is run. The comment at the end makes
+/// `$_` what it is in a shell that has done nothing yet.
+fn last_statement(disabled: &[u8], options: &Options) -> Vec<u8> {
+    let disabled: Vec<&[u8]> = disabled
         .split(|&byte| byte == b'\n')
         .filter_map(|line| line.strip_prefix(b"enable -n "))
         .filter(|name| !name.is_empty())
         .collect();
-    if names.is_empty() {
-        return Vec::new();
+    let mut statements = options.set_last().into_bytes();
+    if !disabled.is_empty() {
+        let disable = [b"\\builtin enable -n ", &disabled.join(&b' ')[..], b"\n"].concat();
+        // Rather a line of trace than an option less, if it is these that go.
+        let set_first = disabled.iter().any(|name| matches!(*name, b"builtin" | b"set"));
+        statements = if set_first {
+            [statements, disable]
+        } else {
+            [disable, statements]
+        }
+        .concat();
     }
-    [b"\\builtin enable -n ", &names.join(&b' ')[..], b"\n"].concat()
+    if statements.is_empty() {
+        return b"\\builtin : \"$BASH\"\n".to_vec();
+    }
+    // On the same line: `set -o verbose` would print the next.
+    let statements = [statements.trim_ascii_end(), b" #"].concat();
+    [b"\\builtin eval ", &quoted(&statements)[..], b" \"$BASH\"\n"].concat()
 }

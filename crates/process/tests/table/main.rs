@@ -1,6 +1,13 @@
 //! The process table with a real warden and real commands. Without the test harness: the first warden is forked
-//! from a process without threads.
+//! from a process without threads; once with each tracker.
 
+mod hidden;
+mod reserving;
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +16,7 @@ use exec_process::warden::{FirstWarden, WardenConfig, run_replacement};
 use exec_process::{
     Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts,
 };
+use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::{ExitCause, Tree};
 use exec_protocol::limits::Limits;
 use exec_protocol::process::{ResourceLimits, TerminalSize, WaitReason, WaitUntil};
@@ -51,6 +59,7 @@ fn shell(script: &str) -> Command {
         input: Default::default(),
         timeouts: Timeouts::default(),
         limits: ResourceLimits::default(),
+        inherited: Vec::new(),
     }
 }
 
@@ -226,12 +235,58 @@ async fn no_descriptor_is_left(stage: &Stage) {
     assert_eq!(count(), before);
 }
 
+/// Our end of a pipe, and the end a command inherits.
+fn pipe() -> (BufReader<File>, Arc<OwnedFd>) {
+    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("pipe");
+    (BufReader::new(read.into()), Arc::new(write))
+}
+
+/// The next line that comes, without its end.
+async fn line(mut from: BufReader<File>) -> (BufReader<File>, String) {
+    let read = tokio::task::spawn_blocking(move || {
+        let mut line = String::new();
+        from.read_line(&mut line).expect("read");
+        (from, line.trim_end().to_owned())
+    });
+    in_time(read).await.expect("no panic")
+}
+
+async fn in_time<F: Future>(what: F) -> F::Output {
+    timeout(LONG, what).await.expect("in time")
+}
+
+fn is_alive(pid: &i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("warden") {
-        run_replacement();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("warden") => run_replacement(),
+        Some("with") => run(arguments.get(1).is_some_and(|tracker| tracker == "cgroup")),
+        _ => run_both(),
     }
+}
+
+fn run_both() -> ExitCode {
+    let mut all = true;
+    for tracker in ["cgroup", "subreaper"] {
+        let status = std::process::Command::new("/proc/self/exe")
+            .args(["with", tracker])
+            .status();
+        let ok = status.is_ok_and(|status| status.success());
+        all &= ok;
+        let word = if ok { "ok" } else { "FAILED" };
+        let _ = writeln!(std::io::stdout(), "test {tracker} ... {word}");
+    }
+    if all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run(use_cgroup: bool) -> ExitCode {
     let config = WardenConfig {
-        use_cgroup: true,
+        use_cgroup,
         daemon_gone_grace: Duration::from_millis(500),
     };
     let warden = FirstWarden::fork(config).expect("forked");
@@ -242,6 +297,8 @@ fn main() -> ExitCode {
     runtime.block_on(async {
         let listener = Arc::new(Listener::default());
         let table = ProcessTable::attach(warden, Limits::default(), listener.clone()).expect("a warden");
+        // Without a cgroup v2 to write both runs are with the other.
+        assert!(use_cgroup || table.tree_tracking() == TreeTracking::Subreaper);
         let stage = Stage { table, listener };
         input_is_read_and_ends(&stage).await;
         an_interrupt_reaches_the_foreground_of_a_terminal(&stage).await;
@@ -252,6 +309,8 @@ fn main() -> ExitCode {
         a_missing_program_is_told(&stage).await;
         a_flood_arrives_whole(&stage).await;
         no_descriptor_is_left(&stage).await;
+        reserving::all(&stage).await;
+        let helper = hidden::all(&stage).await;
         let left = stage.start(
             "left",
             shell("trap '' TERM; setsid sleep 1000 & while :; do sleep 0.1; done"),
@@ -259,6 +318,7 @@ fn main() -> ExitCode {
         left.started().await.expect("started");
         timeout(LONG, stage.table.end()).await.expect("bounded");
         assert_eq!(stage.told(&left).await.cause, ExitCause::ClientGone);
+        assert!(!is_alive(&helper), "it lived as long as the session");
     });
     ExitCode::SUCCESS
 }

@@ -1,0 +1,7 @@
+//! Which startup files a capture read, and whether they are still as they were.
+
+mod identity;
+mod sourced;
+mod watched;
+
+pub(crate) use watched::Watched;
