@@ -56,7 +56,9 @@ impl ShellKind {
 pub(crate) fn dialect_of(shell: ShellKind) -> Option<&'static dyn Dialect> {
     match shell {
         ShellKind::Bash => Some(&bash::Bash),
-        ShellKind::Zsh | ShellKind::Sh | ShellKind::Fish => None,
+        ShellKind::Sh => Some(&sh::Sh),
+        ShellKind::Fish => Some(&fish::Fish),
+        ShellKind::Zsh => None,
     }
 }
 
