@@ -48,20 +48,36 @@ impl<'a> LoginScript<'a> {
     /// # Errors
     /// No descriptor is left, or the shell cannot be given its state.
     pub(crate) fn restore(self, request: &Request, snapshot: &Snapshot) -> Result<Rewrite, Unrestored> {
-        let replay = snapshot
-            .dialect
-            .replay(
+        let replay = |transport| {
+            let dialect = snapshot.dialect;
+            dialect.replay(
                 &request.path,
                 &snapshot.state,
-                Transport::File(DESCRIPTOR),
+                transport,
                 self.script,
                 self.arguments,
             )
-            .ok_or(Unrestored::NoTransport)?;
-        let descriptor = snapshot
-            .file
-            .open()
-            .map_err(|error| Unrestored::Descriptor(error.kind()))?;
+        };
+        // Not every shell can close a descriptor, so it may prefer its environment.
+        let (replay, inherited) = match replay(Transport::File(DESCRIPTOR)) {
+            Some(replay) => {
+                let descriptor = snapshot
+                    .file
+                    .open()
+                    .map_err(|error| Unrestored::Descriptor(error.kind()))?;
+                (
+                    replay,
+                    vec![Inherited {
+                        number: DESCRIPTOR,
+                        descriptor: Arc::new(descriptor),
+                    }],
+                )
+            }
+            None => (
+                replay(Transport::Environment).ok_or(Unrestored::NoTransport)?,
+                Vec::new(),
+            ),
+        };
         let mut environment = snapshot
             .difference
             .apply(&request.environment, request.overrides());
@@ -73,10 +89,7 @@ impl<'a> LoginScript<'a> {
             argv: replay.argv,
             arg0: replay.arg0.or_else(|| self.arg0.map(OsStr::to_os_string)),
             environment,
-            inherited: vec![Inherited {
-                number: DESCRIPTOR,
-                descriptor: Arc::new(descriptor),
-            }],
+            inherited,
             notice: Bytes::new(),
         })
     }
@@ -85,7 +98,13 @@ impl<'a> LoginScript<'a> {
     /// of the user's it misses has a reason. The daemon writes it, for the shell itself could not without a trace in
     /// the script.
     pub(crate) fn bare(self, request: &Request, failure: Failure) -> Rewrite {
-        let head = [request.path.as_os_str(), OsStr::new("-c"), self.script];
+        // Of these shells, only fish reads its configuration for every script.
+        let flags = if request.shell == crate::ShellKind::Fish {
+            "-Nc"
+        } else {
+            "-c"
+        };
+        let head = [request.path.as_os_str(), OsStr::new(flags), self.script];
         let head = head.into_iter().map(OsStr::to_os_string);
         Rewrite {
             argv: head.chain(self.arguments.iter().cloned()).collect(),
