@@ -34,17 +34,13 @@ builtin printf '\n%s data\n%s\n' @NONCE@ $__fish_data_dir
 builtin printf '\n%s known\n' @NONCE@
 builtin functions --all --names
 builtin printf '\n%s own\n' @NONCE@
-for es_name in $__fish_data_dir/functions/*.fish
-    builtin string replace --regex -- '^.*/' '' $es_name
-end
+builtin string replace --regex -- '^.*/' '' $__fish_data_dir/functions/*.fish
 # Without a path for functions, those that were loaded from it are forgotten: the rest was defined by a file. In the
 # global scope, so that it is not written to the user's own variables.
 builtin set --global fish_function_path
-builtin set es_number 0
-for es_name in (builtin functions --all --names)
-    builtin set es_number (builtin math $es_number + 1)
-    builtin printf '\n%s function:%s\n%s\n' @NONCE@ $es_number $es_name
-    builtin functions -- $es_name
-end
+builtin printf '\n%s names\n' @NONCE@
+builtin functions --all --names
+builtin printf '\n%s functions\n' @NONCE@
+builtin functions -- (builtin functions --all --names)
 builtin printf '\n%s end\n' @NONCE@
 end >&@STREAM@ 2>/dev/null

@@ -90,6 +90,8 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
         "data",
         "known",
         "own",
+        "names",
+        "functions",
     ] {
         if !sections.has(name) {
             return Err(Failure::InvalidCapture);
@@ -324,6 +326,42 @@ fn restore_limits(limits: &[u8], files: &[u8], state: &mut Vec<u8>) {
     }
 }
 
+/// What `functions NAME…` prints, one definition after the other: a line `# Defined …`, `function NAME …`, the body.
+fn functions<'a>(names: &'a [u8], printed: &'a [u8]) -> Result<Vec<(&'a [u8], &'a [u8])>, Failure> {
+    const COMMENT: &[u8] = b"# Defined ";
+    let begins = |at: usize, name: &[u8]| {
+        let header = memchr::memchr(b'\n', &printed[at..]).map(|end| &printed[at + end + 1..]);
+        header
+            .and_then(|header| header.strip_prefix(b"function "))
+            .is_some_and(|header| {
+                // A name of other characters is quoted, one way or another.
+                let plain = name
+                    .iter()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte));
+                !plain
+                    || header
+                        .strip_prefix(name)
+                        .is_some_and(|after| after.first().is_none_or(u8::is_ascii_whitespace))
+            })
+    };
+    let mut starts = Vec::new();
+    let mut from = 0;
+    for name in names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty()) {
+        let at = memchr::memmem::find_iter(&printed[from..], COMMENT)
+            .map(|at| from + at)
+            .find(|&at| (at == 0 || printed[at - 1] == b'\n') && begins(at, name))
+            .ok_or(Failure::InvalidCapture)?;
+        starts.push((name, at));
+        from = at + COMMENT.len();
+    }
+    let ends = starts.iter().skip(1).map(|(_, at)| *at).chain([printed.len()]);
+    Ok(starts
+        .iter()
+        .zip(ends)
+        .map(|((name, at), end)| (*name, &printed[*at..end]))
+        .collect())
+}
+
 fn restore_functions(
     sections: &Sections<'_>,
     state: &mut Vec<u8>,
@@ -341,13 +379,8 @@ fn restore_functions(
     let of_system = [b"# Defined in ", data.trim_ascii(), b"/"].concat();
     let autoloaded = [&of_system, b"functions/".as_slice()].concat();
 
-    let bodies = (1..)
-        .map(|number| format!("function:{number}"))
-        .take_while(|section| sections.has(section));
-    for section in bodies {
-        let body = sections.get(&section);
-        let end = memchr::memchr(b'\n', &body).ok_or(Failure::InvalidCapture)?;
-        let (name, text) = (&body[..end], &body[end + 1..]);
+    let (names, printed) = (sections.get("names"), sections.get("functions"));
+    for (name, text) in functions(&names, &printed)? {
         // Found again when it is called.
         if text.starts_with(&autoloaded) {
             continue;
@@ -468,7 +501,7 @@ mod tests {
 
         #[test]
         fn any_section_is_read_or_refused(names in prop::collection::vec(prop::sample::select(vec![
-            "umask", "variables", "abbreviations", "limits", "files", "data", "known", "own", "list:1", "function:1"]), 0..12),
+            "umask", "variables", "abbreviations", "limits", "files", "data", "known", "own", "list:1", "names", "functions"]), 0..12),
             body in "[ -~\n]{0,60}")
         {
             let nonce = "0123456789abcdef0123456789abcdef";

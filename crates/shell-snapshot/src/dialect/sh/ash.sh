@@ -44,11 +44,19 @@ $1
 "
 }
 
-# Fills es_new with the files these files source, so far as the words hold no more than text and variables, and
-# es_names with what may be functions in them.
+# Fills es_new with the files these files source, so far as the words hold no more than text and variables, and says
+# of what may be functions in them what it is.
 es_scan() {
     es_new= es_for= es_words=
     for es_line in $(command -p sed -n "
+/[(]/b read
+/[.]/b read
+/for/b read
+/function/b read
+/source/b read
+/ulimit/b read
+d
+:read
 s/[;&|]/\\
 /g
 s/{[[:blank:]]/\\
@@ -68,11 +76,7 @@ D
         es_word=${es_line#* }
         case $es_line in
         limits) es_limits=1 ;;
-        "name "*)
-            case $es_names in *"
-$es_word
-"*) ;; *) es_names=$es_names$es_word"
-" ;; esac ;;
+        "name "*) case $es_word in es_*) ;; *) command -V "$es_word" 2>/dev/null ;; esac ;;
         *[!A-Za-z0-9_./~\${}\"*:\ -]*) ;;
         "for "*) es_for=${es_word%%" "*} es_words=${es_word#*" "} ;;
         ". "*)
@@ -103,8 +107,8 @@ es_unset_large() {
 set -f
 es_word=$(export -p)
 command test ${#es_word} -lt 100000 || es_unset_large
-es_files= es_new= es_limits= es_names="
-"
+es_files= es_new= es_limits=
+command printf "\n%s types\n" @NONCE@
 if command test "$IFS" = "
 "; then
 es_add /etc/profile
@@ -118,10 +122,6 @@ while command test -n "$es_new"; do
     es_files=$es_files$es_new
     es_scan $es_new
 done
-command printf "\n%s types\n" @NONCE@
-for es_name in $es_names; do
-    case $es_name in es_add | es_scan) ;; *) command -V "$es_name" ;; esac
-done 2>/dev/null
 if command test -n "$es_limits"; then
     command printf "\n%s limits\n" @NONCE@
     for es_name in t f d s c m l p n v w r e i q u x; do
