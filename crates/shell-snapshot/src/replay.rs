@@ -11,11 +11,11 @@ use exec_process::{Inherited, Rewrite};
 
 use crate::snapshot::{ReplayKind, Snapshot};
 use crate::state::Transport;
-use crate::{Failure, Request};
+use crate::{Failure, Request, ShellKind};
 
 /// The descriptor that the state comes through. Shells let scripts use 3 to 9 by number; the first line of the state
 /// closes it.
-const DESCRIPTOR: i32 = 9;
+pub(crate) const DESCRIPTOR: i32 = 9;
 
 /// A command that a snapshot applies to: `[shell, "-lc", script, arguments…]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,12 @@ impl<'a> LoginScript<'a> {
     /// of the user's it misses has a reason. The daemon writes it, for the shell itself could not without a trace in
     /// the script.
     pub(crate) fn bare(self, request: &Request, failure: Failure) -> Rewrite {
-        let head = [request.path.as_os_str(), OsStr::new("-c"), self.script];
+        // Of these shells, only fish reads its configuration for every script.
+        let flags = match request.shell {
+            ShellKind::Fish => "-Nc",
+            ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh => "-c",
+        };
+        let head = [request.path.as_os_str(), OsStr::new(flags), self.script];
         let head = head.into_iter().map(OsStr::to_os_string);
         Rewrite {
             argv: head.chain(self.arguments.iter().cloned()).collect(),

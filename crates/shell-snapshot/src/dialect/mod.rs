@@ -1,6 +1,8 @@
 //! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
 
 mod bash;
+mod fish;
+mod sh;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
@@ -54,7 +56,9 @@ impl ShellKind {
 pub(crate) fn dialect_of(shell: ShellKind) -> Option<&'static dyn Dialect> {
     match shell {
         ShellKind::Bash => Some(&bash::Bash),
-        ShellKind::Zsh | ShellKind::Sh | ShellKind::Fish => None,
+        ShellKind::Sh => Some(&sh::Sh),
+        ShellKind::Fish => Some(&fish::Fish),
+        ShellKind::Zsh => None,
     }
 }
 
