@@ -12,6 +12,6 @@ mod inventory;
 mod sections;
 mod state;
 
-pub use dialect::ShellKind;
+pub use dialect::{ShellKind, remove_place};
 pub use failure::Failure;
 pub use inventory::{Inventory, LeftOut};

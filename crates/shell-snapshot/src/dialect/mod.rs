@@ -1,5 +1,9 @@
 //! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
 
+mod zsh;
+
+pub use zsh::remove_place;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
