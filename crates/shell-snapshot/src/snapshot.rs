@@ -41,7 +41,8 @@ impl dyn Dialect {
     fn can_read_file(&self, state: &State) -> bool {
         let transport = Transport::File(DESCRIPTOR);
         let nothing = OsStr::new("");
-        self.replay(Path::new(""), state, transport, nothing, &[]).is_some()
+        self.replay(Path::new(""), state, transport, nothing, &[])
+            .is_some()
     }
 }
 

@@ -85,9 +85,7 @@ async fn look(shared: &Shared, request: &Arc<Request>) -> Watched {
     let (request, limits) = (Arc::clone(request), shared.limits.clone());
     let look = move || {
         let environment = &request.environment;
-        let startup = dialect_of(request.shell)
-            .map(|dialect| dialect.startup_files(environment))
-            .unwrap_or_default();
+        let startup = dialect_of(request.shell).startup_files(environment);
         Watched::look(&request.path, startup, environment, &limits)
     };
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
