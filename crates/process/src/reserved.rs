@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::{Inherited, Process};
 
 /// What is launched in place of what was reserved; the working directory, the streams and the limits stay.
@@ -17,6 +19,8 @@ pub struct Rewrite {
     pub environment: BTreeMap<OsString, OsString>,
     /// As in [`Command`](crate::Command).
     pub inherited: Vec<Inherited>,
+    /// Written to its stderr, or to its terminal, before it runs: a line or two, which no pipe is too small for.
+    pub notice: Bytes,
 }
 
 /// A process that is known under its id and waits to be launched. Whoever waits for its start or its turn waits

@@ -80,6 +80,7 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         let served = session.run(input, watch_parent).await;
         served.map_err(DaemonError::Attach)
     })?;
+    exec_shell_snapshot::remove_place();
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
     std::mem::forget(runtime);

@@ -69,6 +69,13 @@ impl Rewrite {
         launch.argv = prepared.argv;
         launch.environment = prepared.environment;
         launch.inherited = self.inherited;
+        let stderr = launch.output.as_ref().map(|(_, stderr)| stderr);
+        if let Some(stderr) = stderr.or(launch.stdin.as_ref().filter(|_| launch.terminal))
+            && !self.notice.is_empty()
+        {
+            // Nobody has written yet, so there is room; whoever closed our end reads no notice.
+            let _ = rustix::io::write(stderr, &self.notice);
+        }
         Ok(())
     }
 }

@@ -28,6 +28,7 @@ async fn what_was_reserved_runs_rewritten(stage: &Stage) {
                 number: 9,
                 descriptor: write,
             }],
+            notice: Default::default(),
         };
         let reserved = stage.table.reserve(id.as_str().into(), None, on);
         let reserved = reserved.expect("not refused");

@@ -8,6 +8,7 @@ use exec_protocol::error::SpawnSubject;
 use exec_protocol::{ErrorKind, PathUri, RpcError};
 use rustix::io::Errno;
 
+use super::snapshot::wire_failure;
 use crate::launch::LaunchError;
 
 /// What can go wrong.
@@ -21,6 +22,7 @@ pub(super) enum Failure {
     Resize(ResizeError),
     Signal(InvalidSignal),
     Wait(WaitError),
+    Snapshot(exec_shell_snapshot::Failure),
 }
 
 macro_rules! failures {
@@ -42,6 +44,7 @@ failures! {
     Resize: ResizeError;
     Signal: InvalidSignal;
     Wait: WaitError;
+    Snapshot: exec_shell_snapshot::Failure;
 }
 
 /// The error on the wire.
@@ -81,6 +84,10 @@ pub(super) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
             value,
         }
         .into_error(format!("too many waits: {error}")),
+        Failure::Snapshot(failure) => ErrorKind::SnapshotFailed {
+            reason: wire_failure(failure),
+        }
+        .into_error(format!("the shell's state could not be captured: {failure}")),
     }
 }
 

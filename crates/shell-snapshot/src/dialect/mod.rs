@@ -1,5 +1,12 @@
 //! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
 
+mod bash;
+mod fish;
+mod sh;
+mod zsh;
+
+pub use zsh::remove_place;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -45,6 +52,16 @@ impl ShellKind {
             Self::Sh => "sh",
             Self::Fish => "fish",
         }
+    }
+}
+
+/// How to capture and restore a shell.
+pub(crate) fn dialect_of(shell: ShellKind) -> &'static dyn Dialect {
+    match shell {
+        ShellKind::Bash => &bash::Bash,
+        ShellKind::Zsh => &zsh::Zsh,
+        ShellKind::Sh => &sh::Sh,
+        ShellKind::Fish => &fish::Fish,
     }
 }
 
