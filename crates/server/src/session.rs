@@ -5,12 +5,13 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use exec_process::ProcessTable;
 use exec_process::environment::Environment;
 use exec_process::warden::FirstWarden;
 use exec_protocol::limits::Limits;
+use exec_telemetry::tags::Transport;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::dispatch::{Dispatcher, Handshake, OutgoingRequests, Pending};
@@ -18,6 +19,7 @@ use crate::facts::Facts;
 use crate::handlers::{Handlers, register_all};
 use crate::launch::Launcher;
 use crate::outbox::{self, Outbox};
+use crate::telemetry::{ExitSpans, Observer, Probes};
 use crate::transport::hangup::{Parent, other_side_gone};
 use crate::transport::line_buffer::LineBuffer;
 use crate::transport::stdin::Input;
@@ -42,6 +44,7 @@ pub(crate) struct Session {
     dispatcher: Arc<Dispatcher>,
     table: Arc<ProcessTable>,
     outbox: Arc<Outbox>,
+    probes: Probes,
     flush: Duration,
     max_line_bytes: usize,
 }
@@ -57,9 +60,15 @@ impl Session {
         facts: Facts,
         environment: Environment,
         output: Output,
+        probes: Probes,
     ) -> io::Result<Self> {
         let outbox = Outbox::new(limits);
-        let subscriber = Arc::clone(&outbox);
+        let exits = Arc::new(ExitSpans::default());
+        let subscriber = Arc::new(Observer {
+            outbox: Arc::clone(&outbox),
+            metrics: probes.metrics.clone(),
+            exits: Arc::clone(&exits),
+        });
         let table = ProcessTable::attach(warden, limits.clone(), subscriber)?;
         let handshake = Arc::new(Handshake::new());
         let pending = Arc::new(Pending::new(limits.max_pending_requests));
@@ -71,6 +80,7 @@ impl Session {
             limits: limits.clone(),
             launcher: Launcher::new(environment),
             facts,
+            exits,
             methods: OnceLock::new(),
         });
         let dispatcher = Arc::new(Dispatcher {
@@ -82,12 +92,14 @@ impl Session {
             max_line_bytes: limits.max_line_bytes,
             max_batch_reply_bytes: limits.reply_queue_bytes,
             ignored: AtomicU64::new(0),
+            probes: probes.clone(),
         });
         tokio::spawn(outbox::write_to(Arc::clone(&outbox), output));
         Ok(Self {
             dispatcher,
             table,
             outbox,
+            probes,
             flush: limits.session_end_flush,
             max_line_bytes: limits.max_line_bytes,
         })
@@ -95,6 +107,7 @@ impl Session {
 
     /// Serves until the input ends, a signal comes or the client is gone; then ends everything.
     pub(crate) async fn run(self, mut input: Input, watch_parent: bool) {
+        let _open = self.probes.metrics.connection_accepted(Transport::Stdio);
         let mut signals = Signals::new();
         let parent = if watch_parent { Parent::watch() } else { None };
         let mut buffer = LineBuffer::new(self.max_line_bytes);
@@ -118,10 +131,12 @@ impl Session {
 
     /// Handles lines until the input ends.
     async fn read(&self, input: &mut Input, buffer: &mut LineBuffer) -> Reason {
+        // What lines are in the buffer became whole with the last bytes read.
+        let mut arrived = None;
         loop {
             let mut lines = 0;
             while let Some(line) = buffer.next_line() {
-                self.dispatcher.handle(line);
+                self.dispatcher.handle(line, arrived);
                 lines += 1;
                 if self.outbox.is_full() {
                     // A client that does not read is not read from; but one that is gone is noticed.
@@ -136,11 +151,14 @@ impl Session {
             match input.read(buffer.room()).await {
                 Ok(0) => {
                     if let Some(line) = buffer.finish() {
-                        self.dispatcher.handle(line);
+                        self.dispatcher.handle(line, arrived);
                     }
                     return Reason::EndOfInput;
                 }
-                Ok(count) => buffer.filled(count),
+                Ok(count) => {
+                    buffer.filled(count);
+                    arrived = self.probes.metrics.is_on().then(Instant::now);
+                }
                 Err(error) => {
                     tracing::warn!(kind = ?error.kind(), "stdin cannot be read");
                     return Reason::InputError;
@@ -155,7 +173,7 @@ impl Session {
         let mut left = self.max_line_bytes;
         loop {
             while let Some(line) = buffer.next_line() {
-                self.dispatcher.handle(line);
+                self.dispatcher.handle(line, None);
             }
             match input.read_available(buffer.room()) {
                 Ok(Some(count)) if count > 0 && left > 0 => {
@@ -166,7 +184,7 @@ impl Session {
             }
         }
         if let Some(line) = buffer.finish() {
-            self.dispatcher.handle(line);
+            self.dispatcher.handle(line, None);
         }
     }
 

@@ -7,6 +7,7 @@ use exec_protocol::error::SpawnSubject;
 use exec_protocol::limits::MAX_PROCESS_ID_BYTES;
 use exec_protocol::process::SandboxType;
 use exec_protocol::{ExecParams, ExecResponse, RpcError};
+use exec_telemetry::Step;
 
 use super::Handlers;
 use super::failure::rpc_error;
@@ -34,6 +35,7 @@ pub(super) async fn start(
         .launcher
         .prepare(params, call.trace.as_ref())
         .map_err(rpc_error)?;
+    let span = call.span.step(Step::Start).of_process(&id);
     let known = handlers.table.get(&id);
     let process = handlers
         .table
@@ -44,6 +46,7 @@ pub(super) async fn start(
     let given_up = GivenUp(is_ours.then(|| Arc::clone(&process)));
     let started = process.started().await;
     given_up.forget();
+    span.finish(started.is_ok());
     let started = started.map_err(|error| not_started(error, searched.as_deref()))?;
     let result = ExecResponse {
         process_id: id,
@@ -51,6 +54,9 @@ pub(super) async fn start(
         pid: Some(started.pid),
         limits: started.limits,
     };
+    if is_ours {
+        handlers.exits.begin(&call.span, &process);
+    }
     let open: AfterReply = Arc::new(move || process.open_notifications());
     Ok(Answer {
         result,
