@@ -15,7 +15,7 @@ TOOLS_DIR := $(TARGET_DIR)/tools
 DENY_VERSION := 0.20.2
 
 # What the tests use besides cargo: command:Debian packages (comma-separated).
-TEST_NEEDS := cc:gcc,libc6-dev
+TEST_NEEDS := cc:gcc,libc6-dev promtool:prometheus
 
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 20
@@ -134,6 +134,10 @@ schema: needs ## Write protocol/schema from the types
 .PHONY: manual
 manual: needs ## Write docs/man and docs/completions from the command line
 	UPDATE_MANUAL=1 $(CARGO) test -p exec-server --bin exec-server -- manual
+
+.PHONY: metrics
+metrics: needs ## Write the table of docs/metrics.md from the catalogue of instruments
+	UPDATE_METRICS=1 $(CARGO) test -p exec-telemetry --test docs
 
 .PHONY: bench
 bench: release ## Measure: the table of docs/benchmarks.md (PEER="cmd args", BENCH_ARGS=--quick)

@@ -124,3 +124,40 @@ fn the_format_is_negotiated() {
         assert_eq!(Format::accepted(accept), expected, "{accept}");
     }
 }
+
+/// What promtool says of a page: its exit status, and a line for each thing it would have otherwise.
+fn promtool(page: &str) -> (Option<i32>, Vec<String>) {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("promtool is installed: `make needs`, or the Debian package prometheus");
+    child.stdin.take().unwrap().write_all(page.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let mut said: Vec<String> = String::from_utf8_lossy(&output.stderr)
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    said.sort();
+    (output.status.code(), said)
+}
+
+/// The names are fixed; nothing else is to be found fault with.
+#[test]
+fn promtool_reads_the_text_and_dislikes_fixed_names_only() {
+    let (status, said) = promtool(&page(Format::Text));
+    let expected = [
+        r#"codex_shell_snapshot counter metrics should have "_total" suffix"#,
+        r#"codex_shell_snapshot_command counter metrics should have "_total" suffix"#,
+        r#"codex_shell_snapshot_duration_ms metric names should not contain abbreviated units"#,
+        r#"codex_shell_snapshot_wait_ms metric names should not contain abbreviated units"#,
+        r#"exec_server_sandbox_prepare_ms metric names should not contain abbreviated units"#,
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(status, Some(3), "3: read, and disliked");
+    let (status, _) = promtool("exec_server_processes_active one\n");
+    assert_eq!(status, Some(1), "it would say so");
+}
