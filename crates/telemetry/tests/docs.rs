@@ -26,7 +26,7 @@ fn read(file: &str) -> String {
 fn table() -> String {
     let mut text = String::from("| instrument | kind | unit | tags | |\n|---|---|---|---|---|\n");
     for instrument in INSTRUMENTS {
-        let tags: Vec<String> = instrument.tags.iter().map(|tag| shown(tag)).collect();
+        let tags: Vec<String> = instrument.tags.iter().map(shown).collect();
         writeln!(
             text,
             "| `{}` | {} | {} | {} | {} |",
@@ -38,13 +38,30 @@ fn table() -> String {
         )
         .unwrap();
     }
-    text.push_str("\n| tag | values |\n|---|---|\n");
+    text.push_str("\n| tag | values | of |\n|---|---|---|\n");
     let mut seen: Vec<(&str, &[&str])> = Vec::new();
     for tag in INSTRUMENTS.iter().flat_map(|instrument| instrument.tags) {
         if !seen.contains(&(tag.key, tag.values)) {
             seen.push((tag.key, tag.values));
             let values: Vec<String> = tag.values.iter().map(|value| format!("`{value}`")).collect();
-            writeln!(text, "| `{}` | {} |", tag.key, values.join(" ")).unwrap();
+            let of: Vec<String> = INSTRUMENTS
+                .iter()
+                .filter(|instrument| {
+                    instrument
+                        .tags
+                        .iter()
+                        .any(|other| (other.key, other.values) == (tag.key, tag.values))
+                })
+                .map(|instrument| format!("`{}`", instrument.name))
+                .collect();
+            writeln!(
+                text,
+                "| `{}` | {} | {} |",
+                tag.key,
+                values.join(" "),
+                of.join(" ")
+            )
+            .unwrap();
         }
     }
     text.push_str("\n| histogram | upper bounds of its buckets |\n|---|---|\n");

@@ -62,10 +62,10 @@ pub(crate) enum ConfigError {
     Protocol,
     #[error("OTEL_EXPORTER_OTLP_COMPRESSION: compression is not built in")]
     Compression,
-    #[error("OTEL_EXPORTER_OTLP_ENDPOINT is not an http:// URL")]
+    #[error("OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL")]
     Endpoint,
     #[error(
-        "OTEL_EXPORTER_OTLP_ENDPOINT is an https:// URL: TLS is not built in, name a collector on this machine"
+        "OTEL_EXPORTER_OTLP_ENDPOINT is an HTTPS URL: TLS is not built in, name a collector on this machine"
     )]
     Tls,
 }
