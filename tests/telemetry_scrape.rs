@@ -139,6 +139,35 @@ fn names_and_counts_are_exact() {
 }
 
 #[test]
+fn a_cancelled_request_and_a_lost_process_are_counted_once() {
+    ours_only!();
+    let folder = tempfile::tempdir().unwrap();
+    let (server, endpoint) = scrapable(Server::builder(), folder.path());
+    let lives = server.spawn(program(&["/bin/sleep", "1000"]));
+    let waits = lives.post("wait", json!({"until": {"type": "exit"}}));
+    let page = Page::read(&endpoint.get("/metrics").body);
+    let answered = page.of("exec_server_requests_total");
+    assert!(
+        !answered.keys().any(|tags| tags.contains("process/wait")),
+        "{answered:?}"
+    );
+    server.notify("$/cancelRequest", json!({"id": waits}));
+    assert_eq!(server.reply(&waits)["error"]["code"], -32800);
+    server.kill(server.warden().expect("a warden"), rustix::process::Signal::KILL);
+    lives.closed();
+    server.assert_works();
+    let page = Page::read(&endpoint.get("/metrics").body);
+    let requests = page.of("exec_server_requests_total");
+    assert_eq!(requests[r#"method="process/wait",result="error""#], 1.0);
+    assert_eq!(page.of("exec_server_processes_active")[""], 0.0);
+    let finished = page.of("exec_server_processes_finished_total");
+    assert_eq!(
+        finished,
+        BTreeMap::from([(r#"result="success""#, 1.0), (r#"result="error""#, 1.0)])
+    );
+}
+
+#[test]
 fn openmetrics_is_served_to_those_who_ask() {
     ours_only!();
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,8 @@
 use opentelemetry::trace::{SpanId, TracerProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 
+use proptest::prelude::*;
+
 use super::*;
 
 const TRACE_ID: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -65,6 +67,25 @@ fn without_a_readable_parent_a_trace_begins() {
         assert_eq!(span.parent_span_id, SpanId::INVALID);
         assert!(span.span_context.is_valid());
         assert_eq!(span.status, Status::error(""));
+    }
+}
+
+proptest! {
+    /// Whatever a client calls its trace: a span of a valid trace, and what is handed down can be read.
+    #[test]
+    fn any_trace_is_continued_or_begun(
+        traceparent in prop_oneof![
+            "[ -~]{0,60}",
+            "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
+            any::<String>(),
+        ],
+        tracestate in any::<Option<String>>(),
+    ) {
+        let (spans, _, _provider) = traced();
+        let given = TraceContext { traceparent: Some(traceparent), tracestate };
+        let down = spans.request(Method::Other, || Some(given)).context().unwrap();
+        let down = down.traceparent.unwrap();
+        prop_assert!(down.is_ascii() && down.len() == 55 && down.starts_with("00-"), "{down}");
     }
 }
 

@@ -97,6 +97,13 @@ fn openmetrics_is_valid() {
     assert_eq!(families.len(), catalogue::INSTRUMENTS.len());
 }
 
+proptest::proptest! {
+    #[test]
+    fn any_accept_header_is_a_format(accept in ".*") {
+        Format::accepted(&accept);
+    }
+}
+
 #[test]
 fn the_format_is_negotiated() {
     let prometheus = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\

@@ -180,6 +180,11 @@ pub(crate) async fn send(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use tokio::io::ReadBuf;
 
     fn request(method: Method, path: &str, accept: &str) -> Request {
         Request {
@@ -237,6 +242,59 @@ mod tests {
         };
         let (request, _far) = tokio::join!(read(&mut near, 1000), writing);
         assert_eq!(request.unwrap().unwrap().path, "/metrics");
+    }
+
+    proptest! {
+        /// Whatever bytes come, in whatever pieces: an answer, and no more read than is allowed.
+        #[test]
+        fn any_bytes_are_a_request_or_are_refused(
+            bytes in prop_oneof![vec(any::<u8>(), 0..200), text()],
+            max_bytes in 1_usize..300,
+        ) {
+            let mut whole = &bytes[..];
+            let mut pieces = OneByOne(&bytes);
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let read_whole = runtime.block_on(read(&mut whole, max_bytes)).unwrap();
+            let read_pieces = runtime.block_on(read(&mut pieces, max_bytes)).unwrap();
+            prop_assert!(bytes.len() - whole.len() <= max_bytes);
+            prop_assert!(bytes.len() - pieces.0.len() <= max_bytes);
+            prop_assert_eq!(read_whole.is_ok(), read_pieces.is_ok());
+            if let (Ok(whole), Ok(pieces)) = (read_whole, read_pieces) {
+                prop_assert_eq!(whole, pieces);
+            }
+        }
+    }
+
+    /// Something like a request.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let line = "(GET|HEAD|POST|BREW) (/metrics|/livez|http://h/x|[ -~]{0,20}) HTTP/(1.1|1.0|2)";
+        let header = "(Accept|accept|X): ?[ -~]{0,20}";
+        (line, vec(header, 0..5), "(\r\n\r\n|\r\n|\n\n|)").prop_map(|(line, headers, end)| {
+            let mut text = line;
+            for header in headers {
+                text.push_str("\r\n");
+                text.push_str(&header);
+            }
+            text.push_str(&end);
+            text.into_bytes()
+        })
+    }
+
+    /// Comes a byte at a time.
+    struct OneByOne<'a>(&'a [u8]);
+
+    impl AsyncRead for OneByOne<'_> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            if let Some((first, rest)) = self.0.split_first() {
+                buffer.put_slice(&[*first]);
+                self.0 = rest;
+            }
+            Poll::Ready(Ok(()))
+        }
     }
 
     #[test]

@@ -180,3 +180,69 @@ async fn is_alive(exposed: &Exposed) -> bool {
     let turn = exposed.event_loop.spawn(async {});
     matches!(timeout(exposed.limits.liveness, turn).await, Ok(Ok(())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::runtime::{Builder, Runtime};
+
+    fn event_loop() -> Runtime {
+        Builder::new_current_thread().enable_time().build().unwrap()
+    }
+
+    fn exposed(event_loop: &Runtime) -> Exposed {
+        Exposed {
+            reader: SharedReader::default(),
+            ready: Arc::new(AtomicBool::new(false)),
+            event_loop: event_loop.handle().clone(),
+            limits: ScrapeLimits {
+                connections: 1,
+                request_bytes: 1000,
+                exchange: Duration::from_secs(10),
+                liveness: Duration::from_millis(10),
+            },
+        }
+    }
+
+    fn status(exposed: &Exposed, method: Method, path: &str) -> Status {
+        let request = Request {
+            method,
+            path: path.to_owned(),
+            accept: String::new(),
+        };
+        let scraper = event_loop();
+        scraper.block_on(answer(&request, exposed)).status
+    }
+
+    #[test]
+    fn a_daemon_that_is_stuck_or_gone_does_not_live() {
+        let stuck = event_loop();
+        let exposed = exposed(&stuck);
+        assert_eq!(status(&exposed, Method::Get, "/livez"), Status::Unavailable);
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let turns = thread::spawn(move || {
+            let _ = stuck.block_on(stopped);
+        });
+        while status(&exposed, Method::Get, "/livez") != Status::Ok {}
+        stop.send(()).unwrap();
+        // The loop goes with its thread.
+        turns.join().unwrap();
+        assert_eq!(status(&exposed, Method::Get, "/livez"), Status::Unavailable);
+    }
+
+    #[test]
+    fn it_is_ready_while_it_is_told_so() {
+        let event_loop = event_loop();
+        let exposed = exposed(&event_loop);
+        assert_eq!(status(&exposed, Method::Get, "/readyz"), Status::Unavailable);
+        exposed.ready.store(true, Ordering::Relaxed);
+        assert_eq!(status(&exposed, Method::Head, "/readyz"), Status::Ok);
+        assert_eq!(
+            status(&exposed, Method::Other, "/readyz"),
+            Status::MethodNotAllowed
+        );
+        assert_eq!(status(&exposed, Method::Other, "/nothing"), Status::NotFound);
+        // Its provider is gone, or never was.
+        assert_eq!(status(&exposed, Method::Get, "/metrics"), Status::Unavailable);
+    }
+}
