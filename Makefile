@@ -20,6 +20,10 @@ TEST_NEEDS := cc:gcc,libc6-dev promtool:prometheus
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 20
 
+# How the release is linked. Statically: it runs on any Linux of its architecture whatever libc is there, and starts half
+# a millisecond sooner, for want of a loader. Position independent still. `make release RELEASE_LINK=` links as cargo does.
+RELEASE_LINK ?= -C target-feature=+crt-static
+
 # Arguments of the bench: `make bench BENCH_ARGS=--quick`.
 BENCH_ARGS ?=
 
@@ -49,8 +53,8 @@ build: needs ## Development build
 	$(CARGO) build --workspace
 
 .PHONY: release
-release: needs ## Release build, stripped: target/release/exec-server
-	$(CARGO) build --release -p exec-server
+release: needs ## Release build, static and stripped: target/release/exec-server
+	$(CARGO) rustc --release -p exec-server --bin exec-server -- $(RELEASE_LINK)
 
 # Where each file is installed, below $(DESTDIR)$(PREFIX): from:to.
 INSTALLED := \

@@ -174,13 +174,15 @@ fn bad_conditions_are_refused() {
     ours_only!();
     let server = Server::start();
     let process = server.spawn(helper(&["sleep", &marker()]));
-    let bad: [Value; 9] = [
+    let bad: [Value; 11] = [
         json!({"type": "nonsense"}),
         json!({}),
         json!(5),
         json!({"type": "output"}),
         json!({"type": "output", "literal": "a", "regex": "b"}),
         json!({"type": "output", "regex": "("}),
+        json!({"type": "output", "regex": "x".repeat(2049)}),
+        json!({"type": "output", "regex": r"\w{99}{99}"}),
         json!({"type": "quiet"}),
         json!({"type": "bytes", "count": -1}),
         json!({"type": "bytes", "count": 1, "stream": "stdin"}),
@@ -194,6 +196,26 @@ fn bad_conditions_are_refused() {
         -32600,
         "unknownProcess",
     );
+}
+
+#[test]
+fn waits_for_a_regex_are_limited() {
+    ours_only!();
+    let server = Server::start();
+    let process = server.spawn(program(&["/bin/cat"]).pipe_stdin());
+    let waits: Vec<Value> = (0..128)
+        .map(|_| process.post("wait", json!({"until": {"type": "output", "regex": "g.$"}})))
+        .collect();
+    let one_more = json!({"until": {"type": "output", "regex": "g."}});
+    let error = process.refused("wait", one_more.clone(), -32600, "limitReached");
+    let data = json!({"kind": "limitReached", "limit": "maxRegexWaits", "value": 128});
+    assert_eq!(error["data"], data);
+    // Any other wait is taken, and these act before a write that came later.
+    process.write(b"go");
+    for wait in &waits {
+        assert_eq!(server.reply(wait)["result"]["match"]["length"], 2);
+    }
+    assert_eq!(process.ask("wait", one_more)["reason"], "output");
 }
 
 #[test]

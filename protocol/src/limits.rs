@@ -1,4 +1,4 @@
-//! Every cap, timeout and buffer of the daemon, with its unit and its reason.
+//! Every cap, timeout and buffer of the daemon and of `exec-server run`, with its unit and its reason.
 //!
 //! Code takes them from [`Limits`], so that tests can make them small; [`Limits::default`] is what the
 //! daemon runs with. `docs/limits.md` lists the same names and values and is checked against this file.
@@ -47,7 +47,7 @@ pub const SESSION_END_KILL_MS: u64 = 1_000;
 pub const SESSION_END_FLUSH_MS: u64 = 500;
 /// Default `maxBytes` of a `process/read`.
 pub const DEFAULT_READ_BYTES: usize = 1024 * 1024;
-/// Longest match that `process/wait` finds across chunks, in bytes.
+/// Longest match that `process/wait` finds, in bytes; a longer one is never told.
 pub const MAX_MATCH_BYTES: usize = 65_536;
 /// One read from a child's pipe or PTY, in bytes: a pipe holds 64 KiB.
 pub const READ_CHUNK_BYTES: usize = 64 * 1024;
@@ -81,6 +81,9 @@ pub const SCRAPE_CONNECTIONS: usize = 8;
 pub const SCRAPE_REQUEST_BYTES: usize = 8192;
 /// From a scrape's connection to its end, in milliseconds: half of what Prometheus waits, plenty for a page of 100 kB.
 pub const SCRAPE_EXCHANGE_MS: u64 = 5_000;
+/// Pause after a connection to the scrape endpoint that could not be accepted, in milliseconds: descriptors may be free
+/// again by then, and no core is busy with asking.
+pub const SCRAPE_ACCEPT_PAUSE_MS: u64 = 100;
 /// How long the event loop may take to say that it lives, in milliseconds: a turn of it takes some of them at most.
 pub const LIVENESS_MS: u64 = 1_000;
 /// Bytes of an OTLP collector's answer that are read: it says how many items it refused, and why.
@@ -115,14 +118,103 @@ pub const CPU_GRACE_MS: u64 = 1_000;
 /// Longest message between daemon and warden, in bytes: execve(2) takes 6 MiB of strings at most, so nothing
 /// longer could ever run.
 pub const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
+/// Longest regex of a `process/wait`, in bytes: to read `(?i)\pL` takes 0.2 ms, so the worst text takes 0.15 s of a
+/// thread of its own.
+pub const REGEX_TEXT_BYTES: usize = 2048;
 /// Memory that the regex of a `process/wait` may take once compiled, in bytes, and its lazily built automaton
-/// too; a larger one is refused.
-pub const REGEX_BYTES: usize = 1024 * 1024;
+/// too, both once for each direction; a larger one is refused. `\w+@\w+\.\w+` takes more than half of it.
+pub const REGEX_BYTES: usize = 256 * 1024;
+/// Waits for a regex at once, in all processes together: with the most that each may hold they take 160 MiB.
+/// `limitReached` names it `maxRegexWaits`.
+pub const MAX_REGEX_WAITS: usize = 128;
 /// Emptied cgroups kept for the next command; each holds two descriptors, so an eighth of the descriptor limit at
 /// most.
 pub const POOLED_CGROUPS: usize = 64;
 /// Stacks kept for the next command, 256 KiB of address space each and some pages of memory.
 pub const POOLED_STACKS: usize = 32;
+/// Reads of one stream before others have their turn: tokio's own budget does not see system calls.
+pub const READS_AT_ONCE: usize = 4;
+/// Most that one read of a terminal gives, in bytes: the buffer of its line discipline.
+pub const TERMINAL_READ_BYTES: usize = 4096;
+/// Empty read buffers kept for the next reader; a few streams are read at once.
+pub const SPARE_READ_BUFFERS: usize = 8;
+/// Writes to one stdin before others have their turn: a reader that keeps up would hold the daemon for good.
+pub const WRITES_AT_ONCE: usize = 16;
+/// What a remembered `writeId` may take on average, in bytes: a client that names its writes with documents must not
+/// fill the memory.
+pub const WRITE_ID_BYTES: usize = 256;
+/// What a chunk of output counts for beside its bytes, in bytes: its place in the log and its allocation. Without it a
+/// flood of single bytes would hold a hundred times the memory it is counted for.
+pub const CHUNK_OVERHEAD_BYTES: usize = 128;
+/// Lines handled before others have their turn: a client that pipelines must not hold up what it started.
+pub const LINES_PER_TURN: usize = 64;
+/// Tasks run before the event loop looks for readiness. Under a flood there is always one more task to run, and with
+/// tokio's 61 a request would wait behind as many pieces of output.
+pub const TASKS_BETWEEN_POLLS: u32 = 8;
+/// Descriptors that the event loop opens at its start, and some to spare: a start without them is refused.
+pub const EVENT_LOOP_DESCRIPTORS: usize = 8;
+/// How many batches large the buffer of stdout may stay.
+pub const KEPT_WRITE_BATCHES: usize = 2;
+/// The buffer of stdin at first, in bytes: for a handshake, every page less is time before the first answer.
+pub const FIRST_LINE_BUFFER_BYTES: usize = 4 * 1024;
+/// The buffer of stdin as soon as more has come at once, while lines are small, in bytes: a pipe's worth.
+pub const LINE_BUFFER_BYTES: usize = 64 * 1024;
+/// Most descriptors of one message between daemon and warden; a start needs three.
+pub const FRAME_DESCRIPTORS: usize = 8;
+/// Room for one receive of daemon or warden, in bytes: a launch with an ordinary environment; longer messages have a
+/// buffer of their length. Every page of it is touched when a warden starts.
+pub const FRAME_READ_BYTES: usize = 8 * 1024;
+/// Signals kept for a command that has not executed yet; more are dropped.
+pub const HELD_SIGNALS: usize = 64;
+/// Stack of a child between clone and exec, and of a keeper, in bytes. The code there needs a few kilobytes, in a
+/// debug build some more; pages that are not touched cost nothing.
+pub const STACK_BYTES: usize = 64 * 1024;
+/// Below each stack, never accessible, in bytes: an overflow faults instead of overwriting a neighbour.
+pub const STACK_GUARD_BYTES: usize = 64 * 1024;
+/// From the first round of SIGKILL to the second, in milliseconds: a killed process needs a moment to die. Each
+/// further one waits twice as long.
+pub const KILL_ROUND_MS: u64 = 2;
+/// Longest time between two rounds of SIGKILL, in milliseconds.
+pub const KILL_ROUND_MAX_MS: u64 = 100;
+/// Rounds of SIGKILL after which a keeper that has nobody left is no longer waited for: some 300 ms, where a working
+/// one needs one.
+pub const KEEPER_ROUNDS: u32 = 9;
+/// Between two looks for processes that a dead keeper left, in milliseconds.
+pub const STRAY_ROUND_MS: u64 = 10;
+/// Between two looks whether a warden whose socket ended has died, and before the second attempt to start another, in
+/// milliseconds; each further attempt waits twice as long.
+pub const WARDEN_RETRY_MS: u64 = 2;
+/// Longest time between two attempts to start a warden, in milliseconds.
+pub const WARDEN_RETRY_MAX_MS: u64 = 1_000;
+/// Between two rounds of the sweep for what a lost warden had started, in milliseconds.
+pub const WARDEN_SWEEP_ROUND_MS: u64 = 2;
+/// `exec-server run`: one read of its stdin, in bytes: what a pipe holds.
+pub const RUN_READ_BYTES: usize = 64 * 1024;
+/// `exec-server run`: chunks of input read ahead of the one on its way to the command: input that is never asked for
+/// stays where it is.
+pub const RUN_INPUT_AHEAD: usize = 1;
+/// `exec-server run`: chunks of output on their way to a reader that is slower than the command.
+pub const RUN_OUTPUT_AHEAD: usize = 4;
+/// `exec-server run`: how soon a refused write is tried again, in milliseconds; each further attempt waits twice as
+/// long.
+pub const RUN_WRITE_RETRY_MS: u64 = 1;
+/// `exec-server run`: longest time between two attempts of a write, in milliseconds.
+pub const RUN_WRITE_RETRY_MAX_MS: u64 = 50;
+/// `exec-server run`: how often a terminal that another job reads is looked at, while there is input on it, in
+/// milliseconds.
+pub const RUN_BACKGROUND_POLL_MS: u64 = 100;
+/// `exec-server run`: how long what the command left behind may hold its output open before it is ended, in
+/// milliseconds: long enough for the last `tee` of a pipeline to write what it has.
+pub const RUN_LINGER_MS: u64 = 250;
+/// `exec-server run`: how long after that the output may take to close, in milliseconds: the daemon's own ladder is
+/// far shorter.
+pub const RUN_CLOSE_MS: u64 = 10_000;
+/// `exec-server run`: how long the daemon may take to signal the command before `run` stops or goes, in milliseconds.
+pub const RUN_SIGNAL_MS: u64 = 200;
+/// `exec-server run`: how long output may stand still, when the command was ended by its time limit or by a signal
+/// that was to end `run` too, in milliseconds: a reader that takes nothing for so long must not keep it alive. What it
+/// has not taken is dropped.
+pub const RUN_OUTPUT_STALL_MS: u64 = 2_000;
 
 /// The limits a daemon runs with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,6 +249,8 @@ pub struct Limits {
     pub session_end_flush: Duration,
     /// See [`MAX_MATCH_BYTES`].
     pub max_match_bytes: usize,
+    /// See [`MAX_REGEX_WAITS`].
+    pub max_regex_waits: usize,
     /// See [`PROCESS_UNSENT_BYTES`].
     pub process_unsent_bytes: usize,
     /// See [`TOTAL_UNSENT_BYTES`].
@@ -185,6 +279,7 @@ impl Default for Limits {
             session_end_grace: Duration::from_millis(SESSION_END_GRACE_MS),
             session_end_flush: Duration::from_millis(SESSION_END_FLUSH_MS),
             max_match_bytes: MAX_MATCH_BYTES,
+            max_regex_waits: MAX_REGEX_WAITS,
             process_unsent_bytes: PROCESS_UNSENT_BYTES,
             total_unsent_bytes: TOTAL_UNSENT_BYTES,
             reply_queue_bytes: REPLY_QUEUE_BYTES,

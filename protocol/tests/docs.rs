@@ -254,6 +254,51 @@ fn every_limit_is_told_with_its_value_and_unit() {
     }
 }
 
+/// Sizes and times that are no choice of ours.
+const NO_LIMITS: [&str; 3] = [
+    // What a regex looks back at: one character.
+    "CONTEXT_BYTES",
+    // The kernel's, of a script's first line.
+    "SHEBANG_BYTES",
+    // One of our own records.
+    "RECORD_BYTES",
+];
+
+#[test]
+fn no_limit_lies_beside_the_code() {
+    let mut directories = Vec::from(["process", "server", "telemetry"].map(|name| {
+        let directory = support::crate_path("../crates").join(name).join("src");
+        assert!(directory.is_dir(), "{}", directory.display());
+        directory
+    }));
+    let mut files = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.extend((!path.ends_with("tests")).then_some(path));
+                continue;
+            }
+            files += 1;
+            let source = fs::read_to_string(&path).unwrap();
+            for line in source.lines() {
+                // Of a module, not of a test's or a function's body.
+                let Some((before, after)) = line.split_once("const ") else {
+                    continue;
+                };
+                let Some((name, of)) = after.split_once(": ") else {
+                    continue;
+                };
+                let is_limit =
+                    name.ends_with("_BYTES") || name.ends_with("_MS") || of.starts_with("Duration");
+                let elsewhere = !before.starts_with(' ') && is_limit && !NO_LIMITS.contains(&name);
+                assert!(!elsewhere, "{}: {name} belongs in limits.rs", path.display());
+            }
+        }
+    }
+    assert!(files > 50, "{files} files");
+}
+
 #[test]
 fn limits_on_the_wire_are_those_of_the_table() {
     let text = document("limits.md");

@@ -18,6 +18,8 @@ pub const MAX_INCOMING_LINE_BYTES: usize = 256 * 1024 * 1024;
 pub const LINE_PREFIX_BYTES: usize = exec_protocol::limits::LINE_PREFIX_BYTES;
 /// One read from the server, in bytes: a whole batch of notifications as the daemon writes it.
 pub const READ_BUFFER_BYTES: usize = exec_protocol::limits::WRITE_BATCH_BYTES;
+/// A buffer of lines, coming or going, that has grown beyond this is not kept for the next ones, in bytes.
+pub const KEPT_BUFFER_BYTES: usize = 256 * 1024;
 /// How long a daemon may take to end after its stdin was closed, in milliseconds: its own bound
 /// (`sessionEndGraceMs` and the flush after it) several times over, for a loaded machine.
 pub const DAEMON_CLOSE_MS: u64 = 10_000;

@@ -25,9 +25,6 @@ pub(crate) struct LineReader<R> {
     borrowed: usize,
 }
 
-/// A `partial` larger than this is not kept for the next line.
-const KEPT_PARTIAL_BYTES: usize = 256 * 1024;
-
 impl<R: AsyncBufRead + Unpin> LineReader<R> {
     pub(crate) fn new(reader: R, max_bytes: usize, prefix_bytes: usize) -> Self {
         Self {
@@ -43,7 +40,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
     pub(crate) async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.reader.consume(std::mem::take(&mut self.borrowed));
         self.partial.clear();
-        self.partial.shrink_to(KEPT_PARTIAL_BYTES);
+        self.partial.shrink_to(crate::limits::KEPT_BUFFER_BYTES);
         let mut len = 0_usize;
         loop {
             // Looked at twice, since a borrow that is returned cannot be given up in the other branch.

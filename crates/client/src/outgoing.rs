@@ -7,9 +7,6 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::Closed;
 
-/// A written buffer larger than this is not kept for the next turn.
-const KEPT_BUFFER_BYTES: usize = 256 * 1024;
-
 /// The buffer. Lines go out in the order they were pushed.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
@@ -163,7 +160,7 @@ impl Outgoing {
             }
             self.room.add_permits(taken);
             lines.clear();
-            lines.shrink_to(KEPT_BUFFER_BYTES);
+            lines.shrink_to(crate::limits::KEPT_BUFFER_BYTES);
         }
         // A peer that is gone already is no news here.
         let _ = writer.shutdown().await;

@@ -31,12 +31,11 @@ impl WardenEvents for Exits {
     }
 }
 
-fn attach(first: FirstWarden) -> (Warden, UnboundedReceiver<LaunchId>) {
+async fn attach(first: FirstWarden) -> (Warden, UnboundedReceiver<LaunchId>) {
     let (sender, receiver) = unbounded_channel();
-    (
-        Warden::attach(first, Arc::new(Exits(sender))).expect("attach"),
-        receiver,
-    )
+    let warden = Warden::attach(first, Arc::new(Exits(sender))).expect("attach");
+    warden.ready().await.expect("ready");
+    (warden, receiver)
 }
 
 fn c(text: &str) -> CString {
@@ -111,8 +110,8 @@ fn main() {
         .expect("runtime");
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     runtime.block_on(async {
-        let (cgroup, mut cgroup_exits) = attach(cgroup);
-        let (keeper, mut keeper_exits) = attach(keeper);
+        let (cgroup, mut cgroup_exits) = attach(cgroup).await;
+        let (keeper, mut keeper_exits) = attach(keeper).await;
         for round in 0..rounds + 50 {
             let measured = [
                 floor(),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use crate::warden::{Launch, LaunchId, Warden};
 
 /// Starts, signals and ends commands; see [`Warden`], of which each method says the same.
 pub(crate) trait Launcher: fmt::Debug + Send + Sync + 'static {
+    /// Waits for the warden.
+    fn ready(&self) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send + '_>>;
     /// Starts a command.
     fn launch(&self, launch: Launch);
     /// Signals the leader's group.
@@ -28,6 +31,10 @@ pub(crate) trait Launcher: fmt::Debug + Send + Sync + 'static {
 }
 
 impl Launcher for Warden {
+    fn ready(&self) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send + '_>> {
+        Box::pin(Self::ready(self))
+    }
+
     fn launch(&self, launch: Launch) {
         Self::launch(self, launch);
     }

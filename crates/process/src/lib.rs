@@ -26,7 +26,7 @@ pub mod warden;
 pub use command::{Command, InvalidCommand, Stdio, Timeouts};
 pub use process::{
     CloseStdinError, Notification, Process, ReadPage, ResizeError, StartError, StartStep, Started,
-    Subscriber, Turn, WaitError, WriteError,
+    Subscriber, Turn, Wait, WaitError, WriteError,
 };
 pub use signal::{InvalidSignal, Signal};
 pub use sys_async_fd::watch_fd;

@@ -176,23 +176,35 @@ pub(crate) struct Child {
     status: OwnedFd,
 }
 
+/// What tells that a child has executed or died: exec and exit close the child's end.
+#[derive(Debug)]
+pub(crate) struct StatusPipe {
+    status: OwnedFd,
+    report: OwnedFd,
+}
+
+impl StatusPipe {
+    /// # Errors
+    /// pipe2(2).
+    pub(crate) fn new() -> io::Result<Self> {
+        let flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
+        let (status, report) = rustix::pipe::pipe_with(flags)?;
+        Ok(Self { status, report })
+    }
+}
+
 impl Child {
     /// Starts it, in `cgroup` if there is one (a directory). Gives its process id.
     ///
     /// # Errors
-    /// pipe2(2), clone3(2) or clone(2).
+    /// clone3(2) or clone(2).
     pub(crate) fn start(
         strings: Strings,
         setup: &Setup,
+        StatusPipe { status, report }: StatusPipe,
         stacks: Stacks,
         cgroup: Option<BorrowedFd<'_>>,
     ) -> Result<(Self, i32), (io::Error, Stacks)> {
-        let pipe =
-            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK);
-        let (status, report) = match pipe {
-            Ok(pipe) => pipe,
-            Err(error) => return Err((error.into(), stacks)),
-        };
         let mut memory = Memory::new(strings, setup, report.as_raw_fd(), stacks);
         match start(&memory, direct_child, cgroup) {
             Ok(pid) => Ok((

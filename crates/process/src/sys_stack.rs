@@ -4,20 +4,14 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr::NonNull;
 
-use exec_protocol::limits::POOLED_STACKS;
-
-/// Usable bytes of one stack. The code that runs there needs a few kilobytes, in a debug build some more;
-/// pages that are not touched cost nothing.
-const STACK_BYTES: usize = 64 * 1024;
-/// Below each stack, never accessible: an overflow faults instead of overwriting a neighbour.
-const GUARD_BYTES: usize = 64 * 1024;
+use exec_protocol::limits::{POOLED_STACKS, STACK_BYTES, STACK_GUARD_BYTES};
 
 /// Two stacks, each with a guard below: one for a command's child, one for its keeper.
 #[derive(Debug)]
 pub(crate) struct Stacks(NonNull<c_void>);
 
 impl Stacks {
-    const WHOLE: usize = 2 * (STACK_BYTES + GUARD_BYTES);
+    const WHOLE: usize = 2 * (STACK_BYTES + STACK_GUARD_BYTES);
 
     fn new() -> io::Result<Self> {
         // SAFETY: a new private anonymous mapping at an address of the kernel's choice touches nothing.
@@ -53,7 +47,7 @@ impl Stacks {
 
     /// One past the highest byte of the child's stack; page-aligned.
     pub(crate) fn child_top(&self) -> usize {
-        self.0.as_ptr() as usize + GUARD_BYTES + STACK_BYTES
+        self.0.as_ptr() as usize + STACK_GUARD_BYTES + STACK_BYTES
     }
 
     /// One past the highest byte of the keeper's stack; page-aligned.

@@ -62,7 +62,8 @@ impl fmt::Debug for ProcessTable {
 }
 
 impl ProcessTable {
-    /// A table whose processes the given warden starts. Must be called inside the tokio runtime.
+    /// A table whose processes the given warden starts, once it is [`ready`](Self::ready). Must be called inside
+    /// the tokio runtime.
     ///
     /// # Errors
     /// The warden's socket cannot be registered.
@@ -93,6 +94,14 @@ impl ProcessTable {
             next_launch: AtomicU64::new(1),
             expiry: tokio::spawn(Registry::expire(weak)),
         }))
+    }
+
+    /// Waits until commands can be started, and it is known what limits can be enforced.
+    ///
+    /// # Errors
+    /// Never will they; see [`Warden::ready`].
+    pub async fn ready(&self) -> io::Result<()> {
+        self.session.launcher.ready().await
     }
 
     /// Takes the id and hands the command to the warden, all at once: a request that comes later finds the

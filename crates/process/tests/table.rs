@@ -80,11 +80,8 @@ impl Stage {
     }
 
     async fn wait(&self, process: &Process, until: WaitUntil) -> WaitReason {
-        process
-            .wait(&until, Some(LONG))
-            .await
-            .expect("a condition")
-            .reason
+        let wait = process.begin_wait(&until, Some(LONG)).await;
+        wait.expect("a condition").over().await.reason
     }
 
     async fn told(&self, process: &Process) -> Told {
@@ -241,7 +238,8 @@ fn main() -> ExitCode {
         .expect("a runtime");
     runtime.block_on(async {
         let listener = Arc::new(Listener::default());
-        let table = ProcessTable::attach(warden, Limits::default(), listener.clone()).expect("a warden");
+        let table = ProcessTable::attach(warden, Limits::default(), listener.clone()).expect("a socket");
+        table.ready().await.expect("a warden");
         let stage = Stage { table, listener };
         input_is_read_and_ends(&stage).await;
         an_interrupt_reaches_the_foreground_of_a_terminal(&stage).await;

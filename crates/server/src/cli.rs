@@ -144,6 +144,9 @@ enum Command {
     ///
     /// The command's output, input, signals, terminal and exit code are passed through. Whatever it leaves
     /// running is ended when it exits.
+    ///
+    /// Output waits for whoever reads it, as in a pipeline. Only when the command has ended by --timeout, SIGTERM or
+    /// SIGHUP, output of which nobody takes anything for 2 seconds is dropped.
     #[command(
         override_usage = "exec-server run [OPTIONS] [--] COMMAND [ARGUMENT]...",
         after_help = run::EXIT_STATUS

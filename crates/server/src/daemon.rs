@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use exec_process::warden::{FirstWarden, WardenConfig, WardenError};
 use exec_protocol::PathUri;
-use exec_protocol::limits::{LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits, TELEMETRY_FLUSH_MS};
+use exec_protocol::limits::{
+    EVENT_LOOP_DESCRIPTORS, LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits, TASKS_BETWEEN_POLLS, TELEMETRY_FLUSH_MS,
+};
 use exec_telemetry::{BindError, Telemetry, logs};
 
 use crate::cli::{Cgroup, Serve};
@@ -17,13 +19,6 @@ use crate::session::Session;
 use crate::telemetry::{self, Probes, SettingsError};
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
-
-/// Tasks run before the event loop looks for readiness. Under a flood there is always one more task to run, and with
-/// tokio's 61 a request would wait behind as many pieces of output.
-const TASKS_BETWEEN_POLLS: u32 = 8;
-
-/// Descriptors that the event loop opens at its start, and some to spare.
-const EVENT_LOOP_DESCRIPTORS: usize = 8;
 
 /// Why the daemon could not serve.
 #[derive(Debug, thiserror::Error)]
@@ -96,9 +91,9 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         let session = Session::start(warden, &limits, facts, environment, output, probes);
         let session = session.map_err(DaemonError::Attach)?;
         telemetry.set_ready(true);
-        session.run(input, watch_parent).await;
+        let served = session.run(input, watch_parent).await;
         telemetry.set_ready(false);
-        Ok::<_, DaemonError>(())
+        served.map_err(DaemonError::Attach)
     })?;
     telemetry.flush(Duration::from_millis(TELEMETRY_FLUSH_MS));
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));

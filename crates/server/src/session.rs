@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use exec_process::ProcessTable;
 use exec_process::environment::Environment;
 use exec_process::warden::FirstWarden;
-use exec_protocol::limits::Limits;
+use exec_protocol::limits::{LINES_PER_TURN, Limits};
 use exec_telemetry::tags::Transport;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -24,9 +24,6 @@ use crate::transport::hangup::{Parent, other_side_gone};
 use crate::transport::line_buffer::LineBuffer;
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
-
-/// Lines handled before others get their turn: a client that pipelines must not hold up what it started.
-const LINES_PER_TURN: usize = 64;
 
 /// Why a session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,10 +47,10 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Wires it together. Must be called inside the runtime.
+    /// Wires it together, while the warden prepares itself. Must be called inside the runtime.
     ///
     /// # Errors
-    /// The warden cannot be reached: it has died, or no descriptor is left.
+    /// The warden's socket cannot be watched.
     pub(crate) fn start(
         warden: FirstWarden,
         limits: &Limits,
@@ -106,7 +103,10 @@ impl Session {
     }
 
     /// Serves until the input ends, a signal comes or the client is gone; then ends everything.
-    pub(crate) async fn run(self, mut input: Input, watch_parent: bool) {
+    ///
+    /// # Errors
+    /// There is no warden: nothing was handled, and nothing is left to end.
+    pub(crate) async fn run(self, mut input: Input, watch_parent: bool) -> io::Result<()> {
         let _open = self.probes.metrics.connection_accepted(Transport::Stdio);
         let mut signals = Signals::new();
         let parent = if watch_parent { Parent::watch() } else { None };
@@ -115,11 +115,11 @@ impl Session {
         let reason = tokio::select! {
             // In this order: what has come is handled before an end that came with it.
             biased;
-            reason = self.read(&mut input, &mut buffer) => reason,
+            reason = self.serve(&mut input, &mut buffer) => reason?,
             () = signals.next() => Reason::Signal,
             () = self.outbox.gone() => Reason::OutputGone,
             () = other_side_gone(stdout.as_fd()) => Reason::OutputGone,
-            () = gone(parent.as_ref()) => Reason::ParentGone,
+            reason = self.orphaned(parent.as_ref()) => reason?,
         };
         tracing::info!(?reason, "the session ends");
         if reason == Reason::ParentGone {
@@ -127,6 +127,20 @@ impl Session {
         }
         // More signals change nothing: the end is on its way, and bounded.
         self.end().await;
+        Ok(())
+    }
+
+    /// Handles lines, once the warden is ready.
+    async fn serve(&self, input: &mut Input, buffer: &mut LineBuffer) -> io::Result<Reason> {
+        self.table.ready().await?;
+        Ok(self.read(input, buffer).await)
+    }
+
+    /// Waits until the parent is gone, and what it has left can be handled.
+    async fn orphaned(&self, parent: Option<&Parent>) -> io::Result<Reason> {
+        gone(parent).await;
+        self.table.ready().await?;
+        Ok(Reason::ParentGone)
     }
 
     /// Handles lines until the input ends.

@@ -2,11 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use exec_protocol::limits::CHUNK_OVERHEAD_BYTES;
 use tokio::sync::Notify;
-
-/// What one chunk costs beside its bytes: its place in the log and its allocation. Without it a flood of
-/// single bytes would hold a hundred times the memory it is counted for.
-const CHUNK_OVERHEAD_BYTES: usize = 128;
 
 /// What a chunk of so many bytes costs.
 pub(crate) fn cost(bytes: usize) -> usize {

@@ -28,6 +28,12 @@ pub enum StartStep {
     /// Making the command's cgroup or setting its limits.
     #[error("prepare the cgroup")]
     Cgroup,
+    /// pipe2(2), in the warden: the pipe that tells it of the exec.
+    #[error("make the status pipe")]
+    StatusPipe,
+    /// mmap(2), in the warden: the memory that the child begins in.
+    #[error("map the stack")]
+    Stack,
     /// clone(2).
     #[error("fork")]
     Fork,
@@ -119,5 +125,13 @@ pub enum WaitError {
         member: &'static str,
         /// What is wrong.
         reason: String,
+    },
+    /// As many as may be wait for a regex.
+    #[error("{value} waits for a regex at most")]
+    LimitReached {
+        /// The name of the limit.
+        limit: &'static str,
+        /// Its value.
+        value: u64,
     },
 }

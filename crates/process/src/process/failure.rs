@@ -34,6 +34,8 @@ impl LaunchPaths {
             FailedStep::Ended => StartError::Terminated,
             FailedStep::PassDescriptors => failed(StartStep::PassDescriptors),
             FailedStep::Cgroup => failed(StartStep::Cgroup),
+            FailedStep::StatusPipe => failed(StartStep::StatusPipe),
+            FailedStep::Stack => failed(StartStep::Stack),
             FailedStep::Fork => failed(StartStep::Fork),
             FailedStep::Setup => failed(StartStep::Setup),
             FailedStep::Cwd => {
@@ -152,6 +154,22 @@ mod tests {
                 StartError::Failed {
                     step: StartStep::Exec,
                     errno: libc::E2BIG,
+                },
+            ),
+            (
+                FailedStep::StatusPipe,
+                libc::EMFILE,
+                StartError::Failed {
+                    step: StartStep::StatusPipe,
+                    errno: libc::EMFILE,
+                },
+            ),
+            (
+                FailedStep::Stack,
+                libc::ENOMEM,
+                StartError::Failed {
+                    step: StartStep::Stack,
+                    errno: libc::ENOMEM,
                 },
             ),
             (

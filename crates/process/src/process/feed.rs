@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use exec_protocol::limits::Limits;
+use exec_protocol::limits::{Limits, WRITES_AT_ONCE};
 use exec_protocol::process::WriteStatus;
 use rustix::io::{Errno, write};
 use tokio::io::Interest;
@@ -14,9 +14,6 @@ use super::state::State;
 use super::stdin_queue::{Admission, StdinQueue};
 use super::{CloseStdinError, Process, WriteError};
 use crate::Stdio;
-
-/// Writes made in one go before others have their turn: a reader that keeps up would hold us for good.
-const WRITES_AT_ONCE: usize = 16;
 
 /// A process's stdin: our end of it and what waits for it.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! Finds a pattern in streams that come in chunks.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use exec_protocol::Stream;
 use exec_protocol::limits::REGEX_BYTES;
@@ -136,8 +138,8 @@ impl Matcher {
         let found = match &self.pattern {
             Pattern::Literal(finder) => window.find_literal(finder, offset + skip as u64, searched),
             Pattern::Regex { regex, longest } => {
-                let steps = self.max_match_bytes;
-                window.find_regex(regex, *longest, offset, context, searched, steps)
+                let max = self.max_match_bytes;
+                window.find_regex(regex, *longest, offset, context, searched, max)
             }
         };
         self.found = found.map(|(offset, length)| OutputMatch {
@@ -187,7 +189,7 @@ impl Window {
         offset: u64,
         context: &[u8],
         bytes: &[u8],
-        step_bytes: usize,
+        max_match_bytes: usize,
     ) -> Option<(u64, usize)> {
         if self.bytes.is_empty() {
             self.base = offset;
@@ -206,15 +208,33 @@ impl Window {
         let mut rest = bytes;
         // In steps, so that what is found does not hang on how large the chunks were.
         while !rest.is_empty() {
-            let (step, after) = rest.split_at(rest.len().min(step_bytes));
+            let (step, after) = rest.split_at(rest.len().min(max_match_bytes));
             rest = after;
             self.bytes.extend_from_slice(step);
-            if let Some(found) = regex.find_at(&self.bytes, self.begin) {
-                return Some((self.base + found.start() as u64, found.len()));
+            if let Some(found) = self.find_short(regex, max_match_bytes) {
+                return Some((self.base + found.start as u64, found.len()));
             }
             self.slide(self.bytes.len().saturating_sub(longest));
         }
         None
+    }
+
+    /// The leftmost match, if it is no longer than the limit; else one that begins later, for `a+b` at the end of
+    /// too many `a`. Two searches at most, so that the time is as the bytes; a match that overlaps with both of
+    /// two that are too long is not found.
+    fn find_short(&self, regex: &Regex, max_match_bytes: usize) -> Option<Range<usize>> {
+        let fits = |found: &Range<usize>| found.len() <= max_match_bytes;
+        let first = regex.find_at(&self.bytes, self.begin)?.range();
+        if fits(&first) {
+            return Some(first);
+        }
+        // What ended before this step was found then. So what is still to be found, and ends no later than this
+        // one, begins here or later.
+        let later = first.end - max_match_bytes;
+        regex
+            .find_at(&self.bytes, later)
+            .map(|found| found.range())
+            .filter(fits)
     }
 
     /// No match begins before `begin` any more.
@@ -315,6 +335,45 @@ mod tests {
             prop_assume!(want.is_none_or(|(_, length, _)| length as usize <= MAX));
             prop_assert_eq!(got, want);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn no_match_is_longer_than_the_limit(
+            text in "[ab\n]{0,20}a{0,90}[ab\n]{0,30}a{0,60}[ab]{0,20}",
+            pattern in prop::sample::select(vec!["a+b", "a+", "(?s).*b", "a+$", "\\ba+\\n", "(?m)^a*b", "b.*\\n|ab"]),
+            cuts in prop::collection::vec(any::<usize>(), 0..12),
+            from in 0..20u64,
+        ) {
+            let pattern = regex(pattern);
+            let Pattern::Regex { regex: model, .. } = &pattern else { unreachable!() };
+            if let Some((at, length, come)) = feed(&pattern, from, text.as_bytes(), &cuts) {
+                prop_assert!(length <= MAX as u64, "{length} bytes");
+                // And it is one, of what had come within this chunk.
+                let (at, end) = (at as usize, (at + length) as usize);
+                let is_one = (end..=come).any(|come| {
+                    model.find_at(&text.as_bytes()[..come], at).is_some_and(|found| found.range() == (at..end))
+                });
+                prop_assert!(is_one, "{at}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_match_that_is_too_long_the_end_is_found() {
+        let text = "a".repeat(3 * MAX) + "b" + &"c".repeat(MAX);
+        for cuts in [&[][..], &[3 * MAX], &[10, 3 * MAX - 1, 3 * MAX + 2]] {
+            let (at, length, _) = feed(&regex("a+b"), 0, text.as_bytes(), cuts).expect("found");
+            assert_eq!(at + length, 3 * MAX as u64 + 1, "{cuts:?}");
+            assert!(length as usize <= MAX, "{length}");
+        }
+        // One that has no shorter part is none, and what follows is found.
+        let text = "x".to_owned() + &"a".repeat(MAX) + "y" + &"a".repeat(MAX) + "xy";
+        let found = feed(&regex("xa*y"), 0, text.as_bytes(), &[]);
+        assert_eq!(
+            found.map(|(at, length, _)| (at, length)),
+            Some((2 * MAX as u64 + 2, 2))
+        );
     }
 
     #[test]

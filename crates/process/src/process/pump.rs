@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use exec_protocol::Stream;
-use exec_protocol::limits::{INTERACTIVE_CHUNK_BYTES, READ_CHUNK_BYTES};
+use exec_protocol::limits::{INTERACTIVE_CHUNK_BYTES, READ_CHUNK_BYTES, READS_AT_ONCE, TERMINAL_READ_BYTES};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionread, read};
@@ -18,12 +18,6 @@ use tokio::time::Instant;
 use super::Process;
 use super::budget::cost;
 use super::plumbing::Polled;
-
-/// Reads of one stream before others have their turn: tokio's own budget does not see system calls.
-const READS_AT_ONCE: usize = 4;
-
-/// Most that one read of a terminal gives: the buffer of its line discipline.
-const TERMINAL_READ_BYTES: usize = 4096;
 
 /// Where reading stopped.
 #[derive(Debug)]

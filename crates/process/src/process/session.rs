@@ -4,14 +4,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use exec_protocol::limits::{Limits, READ_CHUNK_BYTES};
+use exec_protocol::limits::{Limits, READ_CHUNK_BYTES, SPARE_READ_BUFFERS};
 
 use super::budget::Budget;
+use super::regexes::Regexes;
 use super::{Process, Subscriber};
 use crate::launcher::Launcher;
-
-/// Empty read buffers kept for the next reader; a few streams are read at once.
-const SPARE_BUFFERS: usize = 8;
 
 /// Told about turns in a process's life. Called with no lock of the process held.
 pub(crate) trait Lifecycle: Send + Sync + 'static {
@@ -31,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) lifecycle: Weak<dyn Lifecycle>,
     /// Output read and not sent, of all of them.
     pub(crate) budget: Budget,
+    /// Compiles what is waited for.
+    pub(crate) regexes: Regexes,
     ending: AtomicBool,
     spare: Mutex<Vec<Vec<u8>>>,
 }
@@ -55,6 +55,7 @@ impl Session {
     ) -> Self {
         Self {
             budget: Budget::new(limits.total_unsent_bytes),
+            regexes: Regexes::new(limits.max_regex_waits, limits.max_match_bytes),
             limits,
             launcher,
             subscriber,
@@ -86,7 +87,7 @@ impl Session {
     pub(crate) fn recycle(&self, mut buffer: Vec<u8>) {
         buffer.clear();
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < SPARE_BUFFERS && buffer.capacity() == READ_CHUNK_BYTES {
+        if spare.len() < SPARE_READ_BUFFERS && buffer.capacity() == READ_CHUNK_BYTES {
             spare.push(buffer);
         }
     }

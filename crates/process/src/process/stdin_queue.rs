@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
+use exec_protocol::limits::WRITE_ID_BYTES;
 
 /// Bytes that wait for stdin, its end, and the names of the writes it has taken.
 #[derive(Debug)]
@@ -117,10 +118,6 @@ impl StdinQueue {
         self.chunks = VecDeque::new();
     }
 }
-
-/// What a remembered name may take on average, bytes: a client that names its writes with documents must not
-/// fill the memory.
-const WRITE_ID_BYTES: usize = 256;
 
 /// The last names of writes, so that none is written twice.
 #[derive(Debug)]

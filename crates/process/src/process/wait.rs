@@ -10,9 +10,18 @@ use tokio::time::Instant;
 
 use super::handle::Inner;
 use super::matcher::{Matcher, Pattern};
+use super::regexes::Place;
 use super::state::State;
 use super::timers::at;
 use super::{Process, WaitError};
+
+/// A wait whose condition is checked and watched. Cancel-safe.
+#[derive(Debug)]
+pub struct Wait<'a> {
+    process: &'a Process,
+    condition: Condition<'a>,
+    deadline: Option<Instant>,
+}
 
 /// A condition, checked and ready.
 #[derive(Debug)]
@@ -20,8 +29,16 @@ enum Condition<'a> {
     Exit,
     TreeEnded,
     Output(Registration<'a>),
-    Quiet { limit: Duration, stream: Option<Stream> },
-    Bytes { count: u64, stream: Option<Stream> },
+    /// Output whose regex was not compiled when the session began to end: that is its answer.
+    NotCompiled,
+    Quiet {
+        limit: Duration,
+        stream: Option<Stream>,
+    },
+    Bytes {
+        count: u64,
+        stream: Option<Stream>,
+    },
 }
 
 /// What a look at a condition found.
@@ -38,6 +55,8 @@ struct Registration<'a> {
     process: &'a Process,
     id: u64,
     stream: Option<Stream>,
+    /// Of a regex.
+    _place: Option<Place>,
 }
 
 impl Drop for Registration<'_> {
@@ -47,45 +66,25 @@ impl Drop for Registration<'_> {
 }
 
 impl Process {
-    /// Waits for a condition; checks it at once. Cancel-safe.
+    /// Checks a condition and watches it from now on. Ready at once, but for a regex, which a thread compiles:
+    /// who keeps the turn meanwhile keeps the order of requests. The timeout counts from now. Cancel-safe.
     ///
     /// # Errors
-    /// The condition is not one.
-    pub async fn wait(
+    /// The condition is not one, or too many wait for a regex.
+    pub async fn begin_wait(
         &self,
         until: &WaitUntil,
         timeout: Option<Duration>,
-    ) -> Result<WaitResponse, WaitError> {
-        let condition = self.condition(until)?;
+    ) -> Result<Wait<'_>, WaitError> {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        loop {
-            let mut changed = pin!(self.changed.notified());
-            changed.as_mut().enable();
-            let again = {
-                let inner = self.lock();
-                let now = Instant::now();
-                let over = match condition.look(&inner, now) {
-                    Look::Over(reason, found) => Ok((reason, found)),
-                    Look::Again(_) if self.session.is_ending() => Ok((WaitReason::SessionEnding, None)),
-                    Look::Again(_) if deadline.is_some_and(|deadline| deadline <= now) => {
-                        Ok((WaitReason::Timeout, None))
-                    }
-                    Look::Again(again) => Err(again),
-                };
-                match over {
-                    Ok((reason, found)) => return Ok(inner.wait_response(reason, found)),
-                    Err(again) => again,
-                }
-            };
-            let next = [again, deadline].into_iter().flatten().min();
-            tokio::select! {
-                () = changed => {}
-                () = at(next) => {}
-            }
-        }
+        Ok(Wait {
+            process: self,
+            condition: self.condition(until).await?,
+            deadline,
+        })
     }
 
-    fn condition(&self, until: &WaitUntil) -> Result<Condition<'_>, WaitError> {
+    async fn condition(&self, until: &WaitUntil) -> Result<Condition<'_>, WaitError> {
         Ok(match until {
             WaitUntil::Exit => Condition::Exit,
             WaitUntil::TreeEnded => Condition::TreeEnded,
@@ -97,9 +96,19 @@ impl Process {
             } => {
                 self.check_stream(*stream)?;
                 let max = self.session.limits.max_match_bytes;
-                let pattern = Pattern::new(literal.as_deref(), regex.as_deref(), max)?;
+                let (pattern, place) = match (literal.as_deref(), regex.as_deref()) {
+                    (None, Some(regex)) => {
+                        let compiled = tokio::select! {
+                            biased;
+                            compiled = self.session.regexes.compile(regex) => compiled,
+                            () = self.session_ending() => return Ok(Condition::NotCompiled),
+                        };
+                        compiled.map(|(pattern, place)| (pattern, Some(place)))?
+                    }
+                    (literal, regex) => (Pattern::new(literal, regex, max)?, None),
+                };
                 let matcher = Matcher::new(pattern, *stream, from_offset.unwrap_or(0), max);
-                Condition::Output(self.register(matcher, *stream))
+                Condition::Output(self.register(matcher, *stream, place))
             }
             WaitUntil::Quiet { ms, stream } => {
                 self.check_stream(*stream)?;
@@ -118,6 +127,17 @@ impl Process {
         })
     }
 
+    async fn session_ending(&self) {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if self.session.is_ending() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     /// A stream the process does not have is a slip worth telling.
     fn check_stream(&self, stream: Option<Stream>) -> Result<(), WaitError> {
         let reason = match (stream, self.is_terminal()) {
@@ -132,7 +152,12 @@ impl Process {
     }
 
     /// Shows a matcher what is retained, and from now on what comes.
-    fn register(&self, mut matcher: Matcher, stream: Option<Stream>) -> Registration<'_> {
+    fn register(
+        &self,
+        mut matcher: Matcher,
+        stream: Option<Stream>,
+        place: Option<Place>,
+    ) -> Registration<'_> {
         let mut inner = self.lock();
         for (stream, offset, bytes) in inner.log.chunks() {
             if matcher.feed(stream, offset, bytes) {
@@ -146,6 +171,39 @@ impl Process {
             process: self,
             id,
             stream,
+            _place: place,
+        }
+    }
+}
+
+impl Wait<'_> {
+    /// Waits until the condition holds, or never will, or the time or the session is over.
+    pub async fn over(self) -> WaitResponse {
+        let process = self.process;
+        loop {
+            let mut changed = pin!(process.changed.notified());
+            changed.as_mut().enable();
+            let again = {
+                let inner = process.lock();
+                let now = Instant::now();
+                let over = match self.condition.look(&inner, now) {
+                    Look::Over(reason, found) => Ok((reason, found)),
+                    Look::Again(_) if process.session.is_ending() => Ok((WaitReason::SessionEnding, None)),
+                    Look::Again(_) if self.deadline.is_some_and(|deadline| deadline <= now) => {
+                        Ok((WaitReason::Timeout, None))
+                    }
+                    Look::Again(again) => Err(again),
+                };
+                match over {
+                    Ok((reason, found)) => return inner.wait_response(reason, found),
+                    Err(again) => again,
+                }
+            };
+            let next = [again, self.deadline].into_iter().flatten().min();
+            tokio::select! {
+                () = changed => {}
+                () = at(next) => {}
+            }
         }
     }
 }
@@ -170,6 +228,7 @@ impl Condition<'_> {
                 }
                 (None, !inner.is_open(registration.stream))
             }
+            Self::NotCompiled => (None, false),
             Self::Quiet { limit, stream } => {
                 let due = inner.clock.quiet_at(*stream, *limit);
                 match due {

@@ -1,6 +1,5 @@
 //! From start to forgotten.
 
-use std::io::Write;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use exec_protocol::limits::Limits;
 use exec_protocol::process::{ProcessState, ResourceLimits, WaitReason, WaitUntil};
 use tokio::time::{advance, timeout};
 
-use super::stage::{Stage, command, exit, exit_leaving, settle};
+use super::stage::{Stage, assert_pending, command, exit, exit_leaving, settle, take_all, wait};
 use crate::warden::FailedStep;
 use crate::{Notification, Signal, StartError, StartRefused};
 
@@ -33,12 +32,7 @@ fn seq(notification: &Notification) -> Option<u64> {
 async fn a_process_is_told_whole_and_in_order() {
     let stage = stage();
     let (process, mut child) = stage.run("p", command());
-    child
-        .stdout
-        .as_mut()
-        .expect("pipes")
-        .write_all(b"out")
-        .expect("room");
+    child.print(b"out");
     let first = stage.next(&process).await;
     assert_eq!(
         first,
@@ -49,12 +43,7 @@ async fn a_process_is_told_whole_and_in_order() {
             bytes: "out".into()
         }
     );
-    child
-        .stderr
-        .as_mut()
-        .expect("pipes")
-        .write_all(b"err")
-        .expect("room");
+    child.complain(b"err");
     stage.exit(child, exit(3));
     let rest = stage.rest(&process).await;
     assert_eq!(
@@ -89,8 +78,7 @@ async fn a_process_is_told_whole_and_in_order() {
 #[tokio::test]
 async fn nothing_is_told_before_the_start_reply_has_left() {
     let stage = stage();
-    let process = stage.ask("p", command());
-    let child = stage.child(&process);
+    let (process, child) = stage.start("p", command());
     stage.events.started(child.id, 7, std::time::Instant::now());
     stage.exit(child, exit(0));
     settle().await;
@@ -107,22 +95,12 @@ async fn the_subscriber_is_called_once_until_it_has_taken_everything() {
     let (process, mut child) = stage.run("p", command());
     let calls = || stage.listener.calls.lock().expect("unpoisoned").len();
     for _ in 0..3 {
-        child
-            .stdout
-            .as_mut()
-            .expect("pipes")
-            .write_all(b"x")
-            .expect("room");
+        child.print(b"x");
         settle().await;
     }
     assert_eq!(calls(), 1);
-    while process.next_notification().is_some() {}
-    child
-        .stdout
-        .as_mut()
-        .expect("pipes")
-        .write_all(b"x")
-        .expect("room");
+    take_all(&process);
+    child.print(b"x");
     settle().await;
     assert_eq!(calls(), 2);
 }
@@ -191,12 +169,11 @@ async fn the_end_of_a_tree_is_told_once_if_closed_said_otherwise() {
 #[tokio::test]
 async fn a_process_that_does_not_start_is_forgotten_at_once() {
     let stage = stage();
-    let process = stage.ask("p", command());
-    let child = stage.child(&process);
+    let (process, child) = stage.start("p", command());
     let mut started = pin!(process.started());
     let mut turn = pin!(process.turn());
-    assert!(timeout(Duration::ZERO, &mut started).await.is_err());
-    assert!(timeout(Duration::ZERO, &mut turn).await.is_err());
+    assert_pending(&mut started).await;
+    assert_pending(&mut turn).await;
     stage.fail(
         child,
         FailedStep::Exec {
@@ -222,8 +199,7 @@ async fn a_process_that_does_not_start_is_forgotten_at_once() {
 #[tokio::test]
 async fn terminate_works_while_starting() {
     let stage = stage();
-    let process = stage.ask("p", command());
-    let child = stage.child(&process);
+    let (process, child) = stage.start("p", command());
     assert!(process.terminate(Some(Duration::from_millis(5))));
     assert_eq!(stage.ends(), [(child.id, Signal::TERM, Duration::from_millis(5))]);
     stage.fail(child, FailedStep::Ended, 0);
@@ -235,8 +211,7 @@ async fn terminate_works_while_starting() {
 #[tokio::test]
 async fn terminated_while_starting_but_already_executed_is_a_start_and_an_end() {
     let stage = stage();
-    let process = stage.ask("p", command());
-    let child = stage.child(&process);
+    let (process, child) = stage.start("p", command());
     process.terminate(None);
     stage.events.started(child.id, 7, std::time::Instant::now());
     process.open_notifications();
@@ -270,8 +245,7 @@ async fn terminate_says_whether_the_leader_ran_and_ends_what_it_left() {
 #[tokio::test]
 async fn requests_take_their_turns_in_order_behind_the_start() {
     let stage = stage();
-    let process = stage.ask("p", command());
-    let child = stage.child(&process);
+    let (process, child) = stage.start("p", command());
     let mut context = Context::from_waker(Waker::noop());
     let mut second = pin!(process.turn());
     let mut first = pin!(process.turn());
@@ -404,7 +378,7 @@ async fn a_lost_warden_ends_everything_it_had() {
         }
     ));
     assert!(stage.table.get("starting").is_none());
-    let lost = exited.wait(&WaitUntil::TreeEnded, None).await.expect("valid");
+    let lost = wait(&exited, &WaitUntil::TreeEnded, None).await;
     assert_eq!(lost.reason, WaitReason::Closed);
 }
 
@@ -418,14 +392,14 @@ async fn the_end_of_a_session_ends_every_tree() {
     let read = running.event_after(9);
     stage.table.begin_ending();
     read.await;
-    let waited = running.wait(&WaitUntil::Exit, None).await.expect("valid");
+    let waited = wait(&running, &WaitUntil::Exit, None).await;
     assert_eq!(waited.reason, WaitReason::SessionEnding);
     assert_eq!(
         stage.table.start("new".into(), None, command()).err(),
         Some(StartRefused::Ending)
     );
     let mut end = pin!(stage.table.end());
-    assert!(timeout(Duration::ZERO, &mut end).await.is_err());
+    assert_pending(&mut end).await;
     assert_eq!(stage.ends().len(), 2);
     stage.events.tree_ended(left_id);
     stage.exit(child, exit(0));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use exec_protocol::limits::{Limits, READ_CHUNK_BYTES};
 use rustix::fs::{OFlags, fcntl_setfl};
 
-use super::stage::{Child, Stage, command, exit, exit_leaving, output, settle, terminal};
+use super::stage::{Child, Stage, command, exit, exit_leaving, output, settle, take_all, terminal};
 use crate::{Notification, Process};
 
 /// Writes a pattern until the pipe is full and stays full; gives what was written.
@@ -97,12 +97,7 @@ async fn single_bytes_are_bounded_too() {
     });
     let (process, mut child) = stage.run("p", command());
     for _ in 0..30 {
-        child
-            .stdout
-            .as_mut()
-            .expect("pipes")
-            .write_all(b"x")
-            .expect("room");
+        child.print(b"x");
         settle().await;
     }
     assert_eq!(process.info().output_bytes, 10);
@@ -136,7 +131,7 @@ async fn the_log_keeps_the_tail_and_counts_the_rest() {
     let mut written = Vec::new();
     for _ in 0..4 {
         written.extend(flood(&mut child, written.len()).await);
-        while process.next_notification().is_some() {}
+        take_all(&process);
         settle().await;
     }
     stage.exit(child, exit(0));
@@ -158,12 +153,7 @@ async fn the_log_keeps_the_tail_and_counts_the_rest() {
 async fn a_terminal_ends_when_nobody_has_it_open() {
     let stage = Stage::new(Limits::default());
     let (process, mut child) = stage.run("p", terminal());
-    child
-        .stdin
-        .as_mut()
-        .expect("the slave")
-        .write_all(b"hi\n")
-        .expect("room");
+    child.show(b"hi\n");
     stage.exit(child, exit(0));
     let told = stage.rest(&process).await;
     assert_eq!(output(&told), b"hi\r\n");
@@ -181,12 +171,7 @@ async fn a_leader_may_close_its_terminal_and_open_it_again() {
     let path = path.expect("a terminal").into_string().expect("UTF-8");
     let again = std::fs::OpenOptions::new().write(true).open(path);
     child.stdin = Some(again.expect("still there"));
-    child
-        .stdin
-        .as_mut()
-        .expect("open")
-        .write_all(b"back")
-        .expect("room");
+    child.show(b"back");
     assert_eq!(output(&[stage.next(&process).await]), b"back");
     stage.exit(child, exit(0));
     assert_eq!(stage.rest(&process).await.len(), 2);

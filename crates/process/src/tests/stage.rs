@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::fs::File;
 use std::future::Future;
+use std::io::Write;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,13 +14,15 @@ use exec_protocol::ProcessId;
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
 use exec_protocol::limits::Limits;
-use exec_protocol::process::{Enforcement, Enforces, ResourceLimits, TerminalSize};
+use exec_protocol::process::{Enforcement, Enforces, ResourceLimits, TerminalSize, WaitResponse, WaitUntil};
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::launcher::Launcher;
 use crate::warden::{Exit, FailedStep, Launch, LaunchFailure, LaunchId, WardenEvents};
 use crate::{Command, Notification, Process, ProcessTable, Signal, Stdio, Subscriber, Timeouts};
+
+pub(super) const MS: Duration = Duration::from_millis(1);
 
 /// A warden that only remembers what it was asked for.
 #[derive(Debug, Default)]
@@ -30,6 +33,10 @@ pub(super) struct Warden {
 }
 
 impl Launcher for Warden {
+    fn ready(&self) -> Pin<Box<dyn Future<Output = std::io::Result<()>> + Send + '_>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     fn launch(&self, launch: Launch) {
         self.launches
             .lock()
@@ -89,6 +96,28 @@ pub(super) struct Child {
     pub(super) stdin: Option<File>,
     pub(super) stdout: Option<File>,
     pub(super) stderr: Option<File>,
+}
+
+impl Child {
+    /// Writes to stdout.
+    pub(super) fn print(&mut self, text: impl AsRef<[u8]>) {
+        write(&mut self.stdout, text);
+    }
+
+    /// Writes to stderr.
+    pub(super) fn complain(&mut self, text: impl AsRef<[u8]>) {
+        write(&mut self.stderr, text);
+    }
+
+    /// Writes to its terminal.
+    pub(super) fn show(&mut self, text: impl AsRef<[u8]>) {
+        write(&mut self.stdin, text);
+    }
+}
+
+fn write(stream: &mut Option<File>, text: impl AsRef<[u8]>) {
+    let stream = stream.as_mut().expect("open");
+    stream.write_all(text.as_ref()).expect("room");
 }
 
 pub(super) fn command() -> Command {
@@ -156,7 +185,7 @@ impl Stage {
     }
 
     /// What the warden was given for it.
-    pub(super) fn child(&self, process: &Process) -> Child {
+    fn child(&self, process: &Process) -> Child {
         let mut launches = self.warden.launches.lock().expect("unpoisoned");
         let launch = launches.remove(&process.launch_id()).expect("launched");
         let (stdout, stderr) = launch.output.unzip();
@@ -168,10 +197,16 @@ impl Stage {
         }
     }
 
-    /// Starts a process that executes, its notifications open.
-    pub(super) fn run(&self, id: &str, command: Command) -> (Arc<Process>, Child) {
+    /// Starts a process that nobody has executed yet; gives what the warden was given for it.
+    pub(super) fn start(&self, id: &str, command: Command) -> (Arc<Process>, Child) {
         let process = self.ask(id, command);
         let child = self.child(&process);
+        (process, child)
+    }
+
+    /// Starts a process that executes, its notifications open.
+    pub(super) fn run(&self, id: &str, command: Command) -> (Arc<Process>, Child) {
+        let (process, child) = self.start(id, command);
         self.events.started(child.id, 7, Instant::now().into_std());
         process.open_notifications();
         (process, child)
@@ -229,6 +264,22 @@ pub(super) async fn settle() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }
+}
+
+/// Takes every notification there is.
+pub(super) fn take_all(process: &Process) {
+    while process.next_notification().is_some() {}
+}
+
+/// It has not come to its end, and does not of itself.
+pub(super) async fn assert_pending<F: Future + Unpin>(future: &mut F) {
+    assert!(timeout(Duration::ZERO, future).await.is_err(), "it is over");
+}
+
+/// Waits for a condition that is one.
+pub(super) async fn wait(process: &Process, until: &WaitUntil, timeout: Option<Duration>) -> WaitResponse {
+    let wait = process.begin_wait(until, timeout).await;
+    wait.expect("valid").over().await
 }
 
 /// The bytes of all output notifications.

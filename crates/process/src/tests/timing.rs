@@ -1,16 +1,13 @@
 //! Time limits, on a clock the test moves.
 
-use std::io::Write;
 use std::time::Duration;
 
 use exec_protocol::exit::ExitCause;
 use exec_protocol::limits::Limits;
 use tokio::time::advance;
 
-use super::stage::{Stage, command, exit, exit_leaving, settle};
+use super::stage::{MS, Stage, command, exit, exit_leaving, settle};
 use crate::{Command, Notification, Signal, Timeouts};
-
-const MS: Duration = Duration::from_millis(1);
 
 fn timed(total: Option<Duration>, idle: Option<Duration>) -> Command {
     Command {
@@ -33,8 +30,7 @@ async fn pass(time: Duration) {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_counts_from_exec() {
     let stage = Stage::new(Limits::default());
-    let process = stage.ask("p", timed(Some(100 * MS), None));
-    let child = stage.child(&process);
+    let (process, child) = stage.start("p", timed(Some(100 * MS), None));
     pass(500 * MS).await;
     stage
         .events
@@ -62,12 +58,7 @@ async fn a_byte_in_or_out_resets_the_idle_clock() {
     let stage = Stage::new(Limits::default());
     let (process, mut child) = stage.run("p", timed(None, Some(100 * MS)));
     pass(90 * MS).await;
-    child
-        .stdout
-        .as_mut()
-        .expect("pipes")
-        .write_all(b"x")
-        .expect("room");
+    child.print(b"x");
     pass(90 * MS).await;
     process.write("y".into(), None, false).expect("taken");
     pass(90 * MS).await;
@@ -92,12 +83,7 @@ async fn the_idle_clock_stands_still_while_output_is_held_back() {
         ..Limits::default()
     });
     let (process, mut child) = stage.run("p", timed(None, Some(100 * MS)));
-    child
-        .stdout
-        .as_mut()
-        .expect("pipes")
-        .write_all(b"x")
-        .expect("room");
+    child.print(b"x");
     pass(1000 * MS).await;
     assert_eq!(stage.ends(), [], "it is not heard");
     assert!(process.next_notification().is_some());

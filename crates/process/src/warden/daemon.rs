@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::Usage;
-use exec_protocol::limits::{WARDEN_DEATH_MS, WARDEN_HELLO_MS, WARDEN_KILL_MS};
+use exec_protocol::limits::{
+    WARDEN_DEATH_MS, WARDEN_HELLO_MS, WARDEN_KILL_MS, WARDEN_RETRY_MAX_MS, WARDEN_RETRY_MS,
+};
 use exec_protocol::process::{Enforcement, Enforces};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -26,9 +27,6 @@ use super::takeover;
 use super::wire::{FrameReader, Outbox};
 use crate::sys::{self, Children, Reaped};
 
-/// Between two looks whether a warden whose socket ended has died, and between attempts to start another.
-const RETRY: Duration = Duration::from_millis(2);
-
 /// What the handles and the task share.
 pub(super) struct Link {
     settings: Settings,
@@ -36,8 +34,8 @@ pub(super) struct Link {
     state: Mutex<State>,
     /// Something for the task to look at.
     wake: Notify,
-    /// The warden has ended as asked.
-    ended: Notify,
+    /// The first warden has said hello, or the last one has ended.
+    changed: Notify,
 }
 
 impl fmt::Debug for Link {
@@ -58,9 +56,12 @@ struct State {
     outbox: Outbox,
     /// Launches that could not even be sent.
     refused: Vec<(LaunchId, LaunchFailure)>,
-    tracking: TreeTracking,
-    enforces: Enforces,
+    /// What the latest warden began with. `None`: the first has not begun yet.
+    hello: Option<(TreeTracking, Enforces)>,
+    /// What the last warden failed with.
+    failure: Option<io::Error>,
     shutting_down: bool,
+    /// No warden is left, and none will come.
     ended: bool,
 }
 
@@ -80,43 +81,35 @@ impl Link {
                 pid: Some(pid),
                 outbox: Outbox::default(),
                 refused: Vec::new(),
-                tracking: TreeTracking::Subreaper,
-                enforces: Enforces {
-                    open_files: Some(Enforcement::Rlimit),
-                    ..Enforces::default()
-                },
+                hello: None,
+                failure: None,
                 shutting_down: false,
                 ended: false,
             }),
             wake: Notify::new(),
-            ended: Notify::new(),
+            changed: Notify::new(),
         });
-        let mut reader = FrameReader::default();
-        link.await_hello(&socket, &mut reader)?;
         let registered = sys::register(socket)?;
-        tokio::spawn(drive(Arc::clone(&link), registered, reader));
+        tokio::spawn(drive(Arc::clone(&link), registered));
         Ok(link)
     }
 
-    fn await_hello(&self, socket: &OwnedFd, reader: &mut FrameReader) -> io::Result<()> {
-        let bound = Timespec::try_from(Duration::from_millis(WARDEN_HELLO_MS))
-            .map_err(|_| io::ErrorKind::InvalidInput)?;
-        loop {
-            let mut readable = PollFd::new(socket, PollFlags::IN);
-            match poll(std::slice::from_mut(&mut readable), Some(&bound)) {
-                Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-                Err(rustix::io::Errno::INTR) => continue,
-                polled => polled?,
-            };
-            match reader.receive(socket.as_fd()) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-                received => received?,
-            };
-            // The warden speaks of nothing else before it was asked for something.
-            if self.deliver(reader)? {
-                return Ok(());
+    /// Waits until the first warden has said hello, or cannot any more.
+    pub(super) async fn ready(&self) -> io::Result<()> {
+        let begun = self.until(|state| {
+            if state.hello.is_some() {
+                Some(Ok(()))
+            } else if state.ended {
+                let gone = || io::ErrorKind::UnexpectedEof.into();
+                Some(Err(state.failure.take().unwrap_or_else(gone)))
+            } else {
+                None
             }
+        });
+        let bound = Duration::from_millis(WARDEN_HELLO_MS);
+        match tokio::time::timeout(bound, begun).await {
+            Ok(begun) => begun,
+            Err(_elapsed) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 
@@ -125,8 +118,11 @@ impl Link {
     }
 
     pub(super) fn hello(&self) -> (TreeTracking, Enforces) {
-        let state = self.state();
-        (state.tracking, state.enforces)
+        let least = Enforces {
+            open_files: Some(Enforcement::Rlimit),
+            ..Enforces::default()
+        };
+        self.state().hello.unwrap_or((TreeTracking::Subreaper, least))
     }
 
     /// Sends a frame now if the socket takes it, else as soon as it does.
@@ -171,14 +167,36 @@ impl Link {
     }
 
     async fn has_ended(&self) {
+        self.until(|state| state.ended.then_some(())).await;
+    }
+
+    /// Waits for a change after which `look` finds something.
+    async fn until<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
         loop {
-            let mut ended = pin!(self.ended.notified());
-            ended.as_mut().enable();
-            if self.state().ended {
-                return;
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            let found = look(&mut self.state());
+            if let Some(found) = found {
+                return found;
             }
-            ended.await;
+            changed.await;
         }
+    }
+
+    /// No other warden is wanted after this one.
+    fn is_last(&self) -> bool {
+        let state = self.state();
+        state.shutting_down || state.hello.is_none()
+    }
+
+    /// No warden is left, and none will come.
+    fn end(&self, failure: Option<io::Error>) {
+        {
+            let mut state = self.state();
+            state.failure = failure;
+            state.ended = true;
+        }
+        self.changed.notify_waiters();
     }
 
     fn signal_warden(&self, signal: i32) {
@@ -208,7 +226,7 @@ impl Link {
             if Instant::now() >= bound {
                 break;
             }
-            tokio::time::sleep(RETRY).await;
+            tokio::time::sleep(Duration::from_millis(WARDEN_RETRY_MS)).await;
         }
         tracing::error!("the warden does not die: it is left behind");
         let mut state = self.state();
@@ -230,17 +248,14 @@ impl Link {
         }
     }
 
-    /// Hands on what has come. True: something has.
-    fn deliver(&self, reader: &mut FrameReader) -> io::Result<bool> {
+    /// Hands on what has come.
+    fn deliver(&self, reader: &mut FrameReader) -> io::Result<()> {
         let malformed = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let mut any = false;
         while let Some(frame) = reader.next().map_err(malformed)? {
-            any = true;
             match Report::decode(&frame).map_err(malformed)? {
                 Report::Hello { tracking, enforces } => {
-                    let mut state = self.state();
-                    state.tracking = tracking;
-                    state.enforces = enforces;
+                    self.state().hello = Some((tracking, enforces));
+                    self.changed.notify_waiters();
                 }
                 Report::Started { id, pid, at } => {
                     self.events
@@ -255,7 +270,7 @@ impl Link {
                 }
             }
         }
-        Ok(any)
+        Ok(())
     }
 
     /// Sends what waits. `WouldBlock`: something is left.
@@ -317,13 +332,14 @@ fn exit(report: &ExitReport) -> Exit {
     }
 }
 
-/// Serves one warden after the other, until the daemon lets the last one go.
-async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: FrameReader) {
+/// Serves one warden after the other, until the daemon lets the last one go. A first one that does not begin is
+/// not replaced: neither would the next.
+async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>) {
     // Without it a warden that was stopped is only woken at the end of the session.
     let mut stops = signal(SignalKind::child()).ok();
     link.wake_stopped_warden();
     loop {
-        serve(&link, &socket, &mut reader, stops.as_mut()).await;
+        let end = serve(&link, &socket, stops.as_mut()).await;
         link.state().socket = None;
         drop(socket);
         // Whatever it was doing, it is no longer the warden. Not reaped yet: the number is its own.
@@ -342,19 +358,19 @@ async fn drive(link: Arc<Link>, mut socket: AsyncFd<Arc<OwnedFd>>, mut reader: F
             }
             link.events.lost();
         }
-        if link.state().shutting_down {
-            link.state().ended = true;
-            link.ended.notify_waiters();
-            return;
+        if link.is_last() {
+            return link.end(end.err());
+        }
+        if let Err(error) = end {
+            tracing::error!(%error, "the warden is given up");
         }
         socket = replace(&link).await;
-        reader = FrameReader::default();
     }
 }
 
 /// Starts another warden, however often that takes; launches that wait for it fail meanwhile.
 async fn replace(link: &Link) -> AsyncFd<Arc<OwnedFd>> {
-    let mut wait = RETRY;
+    let mut wait = Duration::from_millis(WARDEN_RETRY_MS);
     loop {
         let started = takeover::start_replacement(&link.settings).and_then(|(socket, pid)| {
             let socket = Arc::new(socket);
@@ -388,19 +404,22 @@ async fn replace(link: &Link) -> AsyncFd<Arc<OwnedFd>> {
                 }
                 link.tell_refused();
                 tokio::time::sleep(wait).await;
-                wait = (wait * 2).min(Duration::from_secs(1));
+                wait = (wait * 2).min(Duration::from_millis(WARDEN_RETRY_MAX_MS));
             }
         }
     }
 }
 
 /// Reads and writes until the warden's end is closed.
+///
+/// # Errors
+/// What it says cannot be read or understood, or is that it cannot begin.
 async fn serve(
     link: &Link,
     socket: &AsyncFd<Arc<OwnedFd>>,
-    reader: &mut FrameReader,
     mut stops: Option<&mut Signal>,
-) {
+) -> io::Result<()> {
+    let mut reader = FrameReader::default();
     let mut blocked = false;
     let mut half_closed = false;
     loop {
@@ -411,22 +430,17 @@ async fn serve(
         }
         tokio::select! {
             ready = socket.readable() => {
-                let Ok(mut ready) = ready else { return };
+                let mut ready = ready?;
                 match ready.try_io(|fd| reader.receive(fd.get_ref().as_fd())) {
-                    Ok(Ok(0)) => return,
-                    Ok(Ok(_)) => {
-                        if let Err(error) = link.deliver(reader) {
-                            tracing::error!(%error, "the warden is given up");
-                            return;
-                        }
-                    }
+                    Ok(Ok(0)) => return Ok(()),
+                    Ok(Ok(_)) => link.deliver(&mut reader)?,
                     Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Ok(Err(_)) => return,
+                    Ok(Err(error)) => return Err(error),
                     Err(_would_block) => {}
                 }
             }
             ready = socket.writable(), if blocked => {
-                let Ok(mut ready) = ready else { return };
+                let mut ready = ready?;
                 blocked = match ready.try_io(|_| link.flush()) {
                     // An error other than a full socket shows as its end, on the reading side.
                     Ok(_) => false,

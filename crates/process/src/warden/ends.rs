@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use exec_protocol::limits::STRAY_ROUND_MS;
 use rustix::fs::inotify;
 
 use super::clock::monotonic;
@@ -15,9 +16,6 @@ use super::tracker::Tracker;
 use super::tree;
 use crate::sys::{self, Children, Reaped};
 use crate::sys_keeper::{RECORD_BYTES, Record, kind};
-
-/// Between two looks for strays.
-const STRAY_ROUND: Duration = Duration::from_millis(10);
 
 impl Main {
     /// Reaps what is dead: leaders, keepers, orphans. Everything about a process is settled before it is
@@ -308,8 +306,11 @@ impl Main {
         }
         if self.strays {
             if !self.timers.iter().any(|(.., timer)| *timer == Timer::Strays) {
-                self.timers
-                    .insert((Instant::now() + STRAY_ROUND, 0, Timer::Strays));
+                self.timers.insert((
+                    Instant::now() + Duration::from_millis(STRAY_ROUND_MS),
+                    0,
+                    Timer::Strays,
+                ));
             }
             return;
         }

@@ -3,14 +3,12 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use exec_protocol::limits::KEEPER_ROUNDS;
+
 use super::cgroup::Cgroup;
 use super::tree;
 use crate::sys;
 use crate::sys_spawn::{Child, Failure, Keeper};
-
-/// Rounds of SIGKILL after which a keeper that has nobody left is no longer waited for: some 300 ms, where a
-/// working one needs one.
-const KEEPER_ROUNDS: u32 = 9;
 
 /// A command from its launch until nothing of it is left.
 #[derive(Debug)]

@@ -2,21 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use exec_protocol::limits::{CPU_GRACE_MS, CPU_POLL_MS};
+use exec_protocol::limits::{CPU_GRACE_MS, CPU_POLL_MS, HELD_SIGNALS, KILL_ROUND_MAX_MS, KILL_ROUND_MS};
 
 use super::job::{Ladder, Stage, Track};
 use super::main_loop::{Main, Timer};
-
-/// First and longest time between two rounds of SIGKILL: a killed process needs a moment to die.
-const FIRST_ROUND: Duration = Duration::from_millis(2);
-const LONGEST_ROUND: Duration = Duration::from_millis(100);
 
 impl Main {
     pub(super) fn signal(&mut self, id: u64, signal: i32) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         match job.stage {
             // It would hit the child before it has become the command.
-            Stage::Starting if job.held_signals.len() < 64 => job.held_signals.push(signal),
+            Stage::Starting if job.held_signals.len() < HELD_SIGNALS => job.held_signals.push(signal),
             Stage::Running | Stage::Exited => job.signal(signal),
             Stage::Starting | Stage::Done => {}
         }
@@ -111,7 +107,7 @@ impl Main {
                 job.ladder = Ladder::Killing {
                     rounds: rounds.saturating_add(1),
                 };
-                let wait = (FIRST_ROUND * 2u32.pow(rounds.min(8))).min(LONGEST_ROUND);
+                let wait = Duration::from_millis((KILL_ROUND_MS << rounds.min(8)).min(KILL_ROUND_MAX_MS));
                 self.timers.insert((now + wait, id, Timer::Ladder));
             }
         }

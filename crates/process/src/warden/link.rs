@@ -92,14 +92,24 @@ pub fn run_replacement() -> ! {
 pub struct Warden(Arc<Link>);
 
 impl Warden {
-    /// Attaches to the runtime; `events` are called from a task of it. Waits for the warden to say that it is
-    /// ready, which takes a millisecond.
+    /// Attaches to the runtime; `events` are called from a task of it. The warden still prepares itself: see
+    /// [`ready`](Self::ready).
     ///
     /// # Errors
-    /// The warden did not begin (then it is a [`WardenError`], if the warden could say why), or the socket cannot be registered.
+    /// The socket cannot be registered.
     pub fn attach(first: FirstWarden, events: Arc<dyn WardenEvents>) -> io::Result<Self> {
         let link = Link::attach(first.settings, first.socket, first.pid, events)?;
         Ok(Self(link))
+    }
+
+    /// Waits until the first warden is ready, which takes it a millisecond. Only then it is known what it
+    /// enforces and how it tracks.
+    ///
+    /// # Errors
+    /// It did not begin, and nothing of it is left (a [`WardenError`], if it could say why); or has not within
+    /// [`WARDEN_HELLO_MS`](exec_protocol::limits::WARDEN_HELLO_MS).
+    pub async fn ready(&self) -> io::Result<()> {
+        self.0.ready().await
     }
 
     /// Starts a command.
@@ -132,12 +142,12 @@ impl Warden {
         }
     }
 
-    /// What can enforce which limit.
+    /// What can enforce which limit; before the warden is ready, the least.
     pub fn enforces(&self) -> Enforces {
         self.0.hello().1
     }
 
-    /// How trees are tracked.
+    /// How trees are tracked; before the warden is ready, the least.
     pub fn tree_tracking(&self) -> TreeTracking {
         self.0.hello().0
     }

@@ -16,7 +16,7 @@ use super::error::{WardenError, WardenStep};
 use super::job::Job;
 use super::message::{Report, Request};
 use super::settings::Settings;
-use super::tracker::Tracker;
+use super::tracker::{Probe, Tracker};
 use super::wire::{FrameReader, Outbox};
 use crate::sys;
 use crate::sys_stack::StackPool;
@@ -93,6 +93,7 @@ struct Equipment {
     signals: OwnedFd,
     null: OwnedFd,
     tracker: Tracker,
+    probe: Option<Probe>,
     stacks: StackPool,
 }
 
@@ -112,7 +113,7 @@ impl Equipment {
         sys::wake_at_parent_death();
         raise_open_files();
         let mut stacks = StackPool::default();
-        let tracker = Tracker::choose(settings, &mut stacks).map_err(WardenStep::Track.failed())?;
+        let (tracker, probe) = Tracker::choose(settings, &mut stacks).map_err(WardenStep::Track.failed())?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|error| WardenStep::Watch.failed()(error.into()))?;
         for (fd, token) in [
@@ -127,6 +128,7 @@ impl Equipment {
             signals,
             null,
             tracker,
+            probe,
             stacks,
         })
     }
@@ -144,6 +146,7 @@ impl Main {
             signals,
             null,
             tracker,
+            probe,
             stacks,
         } = equipment;
         let mut main = Self {
@@ -165,6 +168,10 @@ impl Main {
         };
         main.report(main.hello());
         main.flush();
+        // After that word, which the daemon waits for; no command is served yet.
+        if let Some(probe) = probe {
+            probe.end(&mut main.tracker, &mut main.stacks);
+        }
         main
     }
 

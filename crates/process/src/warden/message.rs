@@ -249,6 +249,8 @@ impl Report {
                     FailedStep::Cwd => (4, 0, false),
                     FailedStep::Exec { program, exists } => (5, program, exists),
                     FailedStep::Ended => (6, 0, false),
+                    FailedStep::StatusPipe => (7, 0, false),
+                    FailedStep::Stack => (8, 0, false),
                 };
                 FrameBuilder::new(FAILED, 0)
                     .u64(id)
@@ -323,6 +325,8 @@ impl Report {
                         exists,
                     },
                     6 => FailedStep::Ended,
+                    7 => FailedStep::StatusPipe,
+                    8 => FailedStep::Stack,
                     _ => return None,
                 };
                 Some(Self::Failed {
@@ -399,6 +403,8 @@ mod tests {
                 exists: true,
             },
             FailedStep::Ended,
+            FailedStep::StatusPipe,
+            FailedStep::Stack,
         ] {
             round_trip(Report::Failed {
                 id: 3,

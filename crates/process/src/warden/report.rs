@@ -13,6 +13,10 @@ pub enum FailedStep {
     PassDescriptors,
     /// The cgroup could not be made or limited.
     Cgroup,
+    /// pipe2(2): the pipe that tells of the exec.
+    StatusPipe,
+    /// mmap(2): the memory that the child begins in.
+    Stack,
     /// clone(2).
     Fork,
     /// Session, terminal, descriptors, rlimits.

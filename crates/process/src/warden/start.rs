@@ -14,7 +14,7 @@ use super::message::{Order, Report};
 use super::report::{FailedStep, LaunchFailure};
 use super::tracker::Tracker;
 use crate::sys_child::step;
-use crate::sys_spawn::{Child, Failure, Keeper, Outcome, Setup};
+use crate::sys_spawn::{Child, Failure, Keeper, Outcome, Setup, StatusPipe};
 
 fn failure(step: FailedStep, error: &io::Error) -> LaunchFailure {
     LaunchFailure {
@@ -108,17 +108,24 @@ impl Main {
         let stacks = self
             .stacks
             .take()
-            .map_err(|error| failure(FailedStep::Fork, &error))?;
+            .map_err(|error| failure(FailedStep::Stack, &error))?;
         match &mut self.tracker {
             Tracker::Cgroup { root, .. } => {
-                let cgroup = match root.take(&order.limits) {
-                    Ok(cgroup) => cgroup,
-                    Err(error) => {
+                let prepared = match StatusPipe::new() {
+                    Ok(pipe) => match root.take(&order.limits) {
+                        Ok(cgroup) => Ok((pipe, cgroup)),
+                        Err(error) => Err(failure(FailedStep::Cgroup, &error)),
+                    },
+                    Err(error) => Err(failure(FailedStep::StatusPipe, &error)),
+                };
+                let (pipe, cgroup) = match prepared {
+                    Ok(prepared) => prepared,
+                    Err(failure) => {
                         self.stacks.give_back(stacks);
-                        return Err(failure(FailedStep::Cgroup, &error));
+                        return Err(failure);
                     }
                 };
-                match Child::start(order.strings, &setup, stacks, Some(cgroup.directory())) {
+                match Child::start(order.strings, &setup, pipe, stacks, Some(cgroup.directory())) {
                     Ok((child, leader)) => {
                         // Without the watch its start is noticed at its end only, which is late but true.
                         let _ = self.watch(child.status(), CHILDREN + order.id);

@@ -5,15 +5,12 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use exec_protocol::limits::WARDEN_SWEEP_MS;
+use exec_protocol::limits::{WARDEN_SWEEP_MS, WARDEN_SWEEP_ROUND_MS};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::settings::{SETTINGS, Settings};
 use super::{cgroup, tracker, tree};
 use crate::sys;
-
-/// Between two rounds of the sweep.
-const SWEEP_ROUND: Duration = Duration::from_millis(2);
 
 /// The link between daemon and warden.
 pub(super) fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -44,7 +41,7 @@ pub(super) async fn sweep(settings: &Settings) {
         match kill_children() {
             Round::Empty => break,
             Round::Reaped => {}
-            Round::Left => tokio::time::sleep(SWEEP_ROUND).await,
+            Round::Left => tokio::time::sleep(Duration::from_millis(WARDEN_SWEEP_ROUND_MS)).await,
         }
     }
     remove_cgroups();

@@ -11,9 +11,9 @@ use rustix::fs::inotify;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitOptions};
 
-use super::cgroup::{self, CgroupRoot};
+use super::cgroup::{self, Cgroup, CgroupRoot};
 use super::settings::Settings;
-use crate::sys_spawn::{Child, Setup, Strings};
+use crate::sys_spawn::{Child, Setup, StatusPipe, Strings};
 use crate::sys_stack::StackPool;
 
 /// The tracker and what it listens to.
@@ -41,33 +41,36 @@ pub(super) enum Tracker {
 }
 
 impl Tracker {
-    /// The cgroup one if it works here and is wanted, else keepers.
+    /// The cgroup one if it works here and is wanted, else keepers. The probe, if there was one, is to be ended
+    /// before the first command.
     ///
     /// # Errors
     /// inotify or the pipe cannot be made.
-    pub(super) fn choose(settings: &Settings, stacks: &mut StackPool) -> io::Result<Self> {
+    pub(super) fn choose(settings: &Settings, stacks: &mut StackPool) -> io::Result<(Self, Option<Probe>)> {
         if settings.use_cgroup
             && let Some(own) = own_cgroup()
             && let Ok(mut root) = CgroupRoot::create(&own, settings.daemon)
         {
-            if probe(&mut root, settings, stacks).is_ok() {
-                let inotify = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
-                return Ok(Self::Cgroup {
+            let inotify = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+            if let Ok(probe) = Probe::start(&mut root, settings, stacks) {
+                let tracker = Self::Cgroup {
                     root,
                     inotify,
                     watches: HashMap::new(),
-                });
+                };
+                return Ok((tracker, Some(probe)));
             }
             root.remove();
         }
         let (records, report) = pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&records, true)?;
-        Ok(Self::Keepers {
+        let tracker = Self::Keepers {
             records,
             report,
             partial: Vec::new(),
             orphaned: Vec::new(),
-        })
+        };
+        Ok((tracker, None))
     }
 
     /// What to watch.
@@ -86,36 +89,50 @@ pub(super) fn own_cgroup() -> Option<PathBuf> {
     cgroup::own_directory(&mounts, &cgroup)
 }
 
-/// Whether a child can really be started in a cgroup: permissions and kernels differ in more ways than can
-/// be asked for.
-fn probe(root: &mut CgroupRoot, settings: &Settings, stacks: &mut StackPool) -> io::Result<()> {
-    let cgroup = root.take(&ResourceLimits::default())?;
-    let null = rustix::stdio::stdin();
-    // Executing a directory fails, and that is all this child does.
-    let strings = Strings::parse(b"/\0probe\0/\0".to_vec(), 0, 1, 1, 0).ok_or(io::ErrorKind::InvalidData)?;
-    let fd = std::os::fd::AsRawFd::as_raw_fd(&null);
-    let setup = Setup {
-        id: 0,
-        stdio: [fd; 3],
-        terminal: false,
-        open_files: settings.open_files,
-    };
-    let started = Child::start(strings, &setup, stacks.take()?, Some(cgroup.directory()));
-    match started {
-        Ok((mut child, pid)) => {
-            // It waits for nothing but the root directory; so may the start of the warden. In one sleep: on a
-            // busy machine each turn given away costs milliseconds.
-            let _ = rustix::process::waitpid(Pid::from_raw(pid), WaitOptions::empty());
-            if let (_, Some(free)) = child.outcome() {
+/// Shows whether a child can really be started in a cgroup: permissions and kernels differ in more ways than can
+/// be asked for. That it was started is the answer; what becomes of it is not.
+#[derive(Debug)]
+pub(super) struct Probe {
+    child: Child,
+    pid: i32,
+    cgroup: Cgroup,
+}
+
+impl Probe {
+    fn start(root: &mut CgroupRoot, settings: &Settings, stacks: &mut StackPool) -> io::Result<Self> {
+        let pipe = StatusPipe::new()?;
+        let cgroup = root.take(&ResourceLimits::default())?;
+        let null = rustix::stdio::stdin();
+        // Executing a directory fails, and that is all this child does.
+        let strings =
+            Strings::parse(b"/\0probe\0/\0".to_vec(), 0, 1, 1, 0).ok_or(io::ErrorKind::InvalidData)?;
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&null);
+        let setup = Setup {
+            id: 0,
+            stdio: [fd; 3],
+            terminal: false,
+            open_files: settings.open_files,
+        };
+        match Child::start(strings, &setup, pipe, stacks.take()?, Some(cgroup.directory())) {
+            Ok((child, pid)) => Ok(Self { child, pid, cgroup }),
+            Err((error, free)) => {
                 stacks.give_back(free);
+                root.give_back(cgroup);
+                Err(error)
             }
-            root.give_back(cgroup);
-            Ok(())
         }
-        Err((error, free)) => {
+    }
+
+    /// Waits until nothing of it is left, and gives back what it had.
+    pub(super) fn end(mut self, tracker: &mut Tracker, stacks: &mut StackPool) {
+        // It waits for nothing but the root directory; so may the start of the warden. In one sleep: on a
+        // busy machine each turn given away costs milliseconds.
+        let _ = rustix::process::waitpid(Pid::from_raw(self.pid), WaitOptions::empty());
+        if let (_, Some(free)) = self.child.outcome() {
             stacks.give_back(free);
-            root.give_back(cgroup);
-            Err(error)
+        }
+        if let Tracker::Cgroup { root, .. } = tracker {
+            root.give_back(self.cgroup);
         }
     }
 }

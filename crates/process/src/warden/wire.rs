@@ -6,7 +6,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use exec_protocol::limits::MAX_FRAME_BYTES;
+use exec_protocol::limits::{FRAME_DESCRIPTORS, FRAME_READ_BYTES, MAX_FRAME_BYTES};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -14,10 +14,6 @@ use rustix::net::{
 
 /// Bytes before a frame's body.
 const HEADER: usize = 6;
-/// Most descriptors of a frame.
-const MAX_DESCRIPTORS: usize = 8;
-/// One receive, bytes.
-const RECEIVE_BYTES: usize = 64 * 1024;
 
 /// Writes a frame's body.
 #[derive(Debug)]
@@ -134,7 +130,10 @@ struct Batch {
 /// Puts frames together.
 #[derive(Debug, Default)]
 pub(super) struct FrameReader {
+    /// What was received, then room, zeroed once.
     buffer: Vec<u8>,
+    /// Bytes of `buffer` received.
+    filled: usize,
     /// Bytes of `buffer` already taken.
     taken: usize,
     /// Offset in the stream of `buffer[0]`.
@@ -146,17 +145,19 @@ impl FrameReader {
     /// One non-blocking receive. `Ok(0)`: the other end is gone.
     pub(super) fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         self.compact();
-        let old = self.buffer.len();
-        self.buffer.resize(old + self.wanted(), 0);
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let needed = self.filled + self.wanted();
+        if self.buffer.len() < needed {
+            self.buffer.resize(needed, 0);
+        }
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FRAME_DESCRIPTORS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-        let received = match self.buffer.get_mut(old..) {
+        let received = match self.buffer.get_mut(self.filled..) {
             Some(room) => rustix::net::recvmsg(socket, &mut [IoSliceMut::new(room)], &mut ancillary, flags),
             None => Err(rustix::io::Errno::INVAL),
         };
         let bytes = received.as_ref().map_or(0, |message| message.bytes);
-        self.buffer.truncate(old + bytes);
+        self.filled += bytes;
         let truncated = received?.flags.contains(ReturnFlags::CTRUNC);
         let mut descriptors = Vec::new();
         for message in ancillary.drain() {
@@ -166,7 +167,7 @@ impl FrameReader {
         }
         if truncated || !descriptors.is_empty() {
             self.batches.push_back(Batch {
-                end: self.base + self.buffer.len() as u64,
+                end: self.base + self.filled as u64,
                 descriptors,
             });
         }
@@ -175,35 +176,41 @@ impl FrameReader {
 
     /// Room for the rest of the frame that has begun, so that a long one takes few receives.
     fn wanted(&self) -> usize {
-        let begun = self.buffer.get(self.taken..).unwrap_or_default();
+        let begun = self.received();
         let rest = Fields::new(begun).u32().map_or(0, |length| {
             (length as usize + 4)
                 .min(MAX_FRAME_BYTES)
                 .saturating_sub(begun.len())
         });
-        rest.max(RECEIVE_BYTES)
+        rest.max(FRAME_READ_BYTES)
     }
 
     fn compact(&mut self) {
         if self.taken > 0 {
-            self.buffer.drain(..self.taken);
+            self.buffer.copy_within(self.taken..self.filled, 0);
+            self.filled -= self.taken;
             self.base += self.taken as u64;
             self.taken = 0;
         }
-        if self.buffer.is_empty() && self.buffer.capacity() > 4 * RECEIVE_BYTES {
+        if self.filled == 0 && self.buffer.len() > 4 * FRAME_READ_BYTES {
             self.buffer = Vec::new();
         }
     }
 
+    /// Received and not taken.
+    fn received(&self) -> &[u8] {
+        self.buffer.get(self.taken..self.filled).unwrap_or_default()
+    }
+
     /// The next whole frame.
     pub(super) fn next(&mut self) -> Result<Option<Frame>, Malformed> {
-        let begun = self.buffer.get(self.taken..).unwrap_or_default();
+        let begun = self.received();
         let mut header = Fields::new(begun);
         let (Some(length), Some(kind), Some(count)) = (header.u32(), header.u8(), header.u8()) else {
             return Ok(None);
         };
         let length = length as usize + 4;
-        if !(HEADER..=MAX_FRAME_BYTES + 4).contains(&length) || usize::from(count) > MAX_DESCRIPTORS {
+        if !(HEADER..=MAX_FRAME_BYTES + 4).contains(&length) || usize::from(count) > FRAME_DESCRIPTORS {
             return Err(Malformed);
         }
         let Some(body) = begun.get(HEADER..length) else {
@@ -285,7 +292,7 @@ impl Outgoing {
     fn send(&mut self, socket: BorrowedFd<'_>) -> io::Result<bool> {
         let rest = self.bytes.get(self.sent..).unwrap_or_default();
         let borrowed: Vec<BorrowedFd<'_>> = self.descriptors.iter().map(AsFd::as_fd).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FRAME_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !borrowed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&borrowed)) {
             return Err(io::ErrorKind::InvalidInput.into());

@@ -4,10 +4,14 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use exec_process::Signal;
-use exec_process::warden::{FailedStep, FirstWarden, LaunchFailure, WardenConfig, WardenStep};
+use exec_process::warden::{
+    Exit, FailedStep, FirstWarden, LaunchFailure, LaunchId, Warden, WardenConfig, WardenError, WardenEvents,
+    WardenStep,
+};
 
 use crate::Test;
 use crate::fixture::{Fixture, c, line};
@@ -33,6 +37,10 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_warden_that_cannot_begin_says_why",
         a_warden_that_cannot_begin_says_why,
+    ),
+    (
+        "a_first_warden_that_cannot_begin_is_an_error_and_leaves_nothing",
+        a_first_warden_that_cannot_begin_is_an_error_and_leaves_nothing,
     ),
     (
         "a_tree_ends_though_starts_have_taken_every_descriptor",
@@ -191,6 +199,58 @@ fn a_refused_fork_fails_one_launch_only(mut fixture: Fixture) {
     assert_eq!(fixture.output(launch), "fine\n");
 }
 
+fn failed(error: &WardenError) -> String {
+    format!("{:?} {}", error.step, error.source.raw_os_error().unwrap_or(0))
+}
+
+/// Forks a warden that cannot begin and prints what its daemon is told: for a test below.
+pub(crate) fn unfit() -> ExitCode {
+    // With stdin free, the fork needs a descriptor less than the warden. The daemon's own limit is raised then.
+    // SAFETY: nothing uses descriptor 0 in this process.
+    assert_eq!(unsafe { libc::close(0) }, 0);
+    limit(0, libc::RLIMIT_NOFILE, 5, 64);
+    let config = WardenConfig {
+        use_cgroup: false,
+        daemon_gone_grace: Duration::ZERO,
+    };
+    let first = FirstWarden::fork(config).expect("forked");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("runtime");
+    let error = runtime.block_on(async {
+        let warden = Warden::attach(first, Arc::new(Nothing)).expect("attach");
+        let error = warden.ready().await.expect_err("not ready");
+        let left = crate::fixture::children(std::process::id() as i32);
+        assert!(left.is_empty(), "{left:?} are left of it");
+        // There is none to be let go.
+        warden.shutdown(Duration::MAX).await;
+        error
+    });
+    let told = failed(&error.downcast::<WardenError>().expect("it said why"));
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), told.as_bytes());
+    ExitCode::SUCCESS
+}
+
+/// Nothing was launched, so nothing is told.
+struct Nothing;
+
+impl WardenEvents for Nothing {
+    fn started(&self, id: LaunchId, _: u32, _: Instant) {
+        panic!("{id:?}");
+    }
+    fn failed(&self, id: LaunchId, failure: LaunchFailure) {
+        panic!("{id:?}: {failure:?}");
+    }
+    fn exited(&self, id: LaunchId, _: Exit) {
+        panic!("{id:?}");
+    }
+    fn tree_ended(&self, id: LaunchId) {
+        panic!("{id:?}");
+    }
+    fn lost(&self) {}
+}
+
 /// Forks a warden under a limit and prints what came of it: for the test below.
 pub(crate) fn begin(resource: &str, count: &str) -> ExitCode {
     let count = count.parse().expect("a number");
@@ -206,20 +266,29 @@ pub(crate) fn begin(resource: &str, count: &str) -> ExitCode {
     };
     let told = match FirstWarden::fork(config) {
         Ok(_) => "forked".to_owned(),
-        Err(error) => format!("{:?} {}", error.step, error.source.raw_os_error().unwrap_or(0)),
+        Err(error) => failed(&error),
     };
     let _ = std::io::Write::write_all(&mut std::io::stdout(), told.as_bytes());
     ExitCode::SUCCESS
 }
 
+/// What a program of this binary prints.
+fn printed(arguments: &[&str]) -> String {
+    let output = std::process::Command::new("/proc/self/exe")
+        .arg("program")
+        .args(arguments)
+        .output()
+        .expect("spawn");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn a_first_warden_that_cannot_begin_is_an_error_and_leaves_nothing(_fixture: Fixture) {
+    let want = format!("{:?} {}", WardenStep::TakeSignals, libc::EMFILE);
+    assert_eq!(printed(&["unfit"]), want);
+}
+
 fn a_warden_that_cannot_be_forked_is_an_error_with_its_step(_fixture: Fixture) {
-    let begin = |resource: &str, count: &str| {
-        let output = std::process::Command::new("/proc/self/exe")
-            .args(["program", "begin", resource, count])
-            .output()
-            .expect("spawn");
-        String::from_utf8(output.stdout).expect("UTF-8")
-    };
+    let begin = |resource: &str, count: &str| printed(&["begin", resource, count]);
     let failed = |step: WardenStep, errno: i32| format!("{step:?} {errno}");
     // Descriptors 0 to 2 are there.
     assert_eq!(begin("files", "4"), failed(WardenStep::Link, libc::EMFILE));
@@ -258,6 +327,9 @@ fn a_warden_that_cannot_begin_says_why(_fixture: Fixture) {
 }
 
 fn lost_descriptors_fail_one_launch_only(mut fixture: Fixture) {
+    // A warden that serves has closed whatever it had for its own start.
+    let launch = fixture.command(&["true"]);
+    assert_eq!(fixture.run(launch).code, Some(0));
     let warden = fixture.warden_pid();
     let (open, hard) = limits_of(warden);
     for room in 0..3 {

@@ -101,6 +101,7 @@ impl Fixture {
             let _inside = runtime.enter();
             Warden::attach(first, Arc::new(Recorder(sender))).expect("attach")
         };
+        runtime.block_on(warden.ready()).expect("ready");
         let tracking = warden.tree_tracking();
         let want = if cgroup {
             exec_protocol::environment::TreeTracking::Cgroup

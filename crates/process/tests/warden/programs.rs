@@ -216,6 +216,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
         }
         // A daemon that cannot be, or just.
         ["begin", resource, count] => crate::failures::begin(resource, count),
+        ["unfit"] => crate::failures::unfit(),
         // A daemon of the warden, to be killed: starts what it was told to, and waits.
         ["daemon", tracker, mark] => crate::loss::daemon(*tracker == "cgroup", mark),
         _ => ExitCode::FAILURE,

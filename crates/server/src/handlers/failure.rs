@@ -76,6 +76,11 @@ pub(super) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
         Failure::Resize(error @ ResizeError::System(_)) => RpcError::internal(error.to_string()),
         Failure::Signal(error) => RpcError::invalid_param("signal", error.to_string()),
         Failure::Wait(WaitError::Invalid { member, reason }) => RpcError::invalid_param(member, reason),
+        Failure::Wait(error @ WaitError::LimitReached { limit, value }) => ErrorKind::LimitReached {
+            limit: limit.to_owned(),
+            value,
+        }
+        .into_error(format!("too many waits: {error}")),
     }
 }
 
@@ -150,6 +155,8 @@ fn step_name(step: StartStep) -> &'static str {
         StartStep::Pty => "pty",
         StartStep::PassDescriptors => "passDescriptors",
         StartStep::Cgroup => "cgroup",
+        StartStep::StatusPipe => "statusPipe",
+        StartStep::Stack => "stack",
         StartStep::Fork => "fork",
         StartStep::Setup => "setup",
         StartStep::Exec => "exec",
@@ -264,5 +271,15 @@ mod tests {
         ] {
             assert_eq!(rpc_error(refused.clone()).code, code, "{refused:?}");
         }
+        let error = rpc_error(WaitError::LimitReached {
+            limit: "maxRegexWaits",
+            value: 9,
+        });
+        let kind = ErrorKind::LimitReached {
+            limit: "maxRegexWaits".to_owned(),
+            value: 9,
+        };
+        assert_eq!((error.code, error.kind()), (-32600, Some(kind)));
+        assert_eq!(error.message, "too many waits: 9 waits for a regex at most");
     }
 }

@@ -169,7 +169,10 @@ pub(super) async fn wait(
     }
     let unknown = || RpcError::unknown_process(&params.process_id);
     let process = handlers.table.get(&params.process_id).ok_or_else(unknown)?;
-    process.turn().await.map_err(|_| unknown())?;
+    let turn = process.turn().await.map_err(|_| unknown())?;
     let timeout = params.timeout_ms.map(Duration::from_millis);
-    Ok(process.wait(&params.until, timeout).await.map_err(rpc_error)?)
+    let wait = process.begin_wait(&params.until, timeout).await;
+    // It is watched: who waits holds nobody up.
+    drop(turn);
+    Ok(wait.map_err(rpc_error)?.over().await)
 }

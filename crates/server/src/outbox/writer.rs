@@ -3,11 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
+use exec_protocol::limits::KEPT_WRITE_BATCHES;
+
 use super::Outbox;
 use crate::transport::stdout::Output;
-
-/// How many batches large the buffer may stay.
-const KEPT_BATCHES: usize = 2;
 
 /// Writes what comes until stdout is gone. Each write is whole lines, as many as a batch holds.
 pub(crate) async fn write_to(outbox: Arc<Outbox>, mut output: Output) {
@@ -24,7 +23,7 @@ pub(crate) async fn write_to(outbox: Arc<Outbox>, mut output: Output) {
             return;
         }
         buffer.clear();
-        if buffer.capacity() > outbox.write_batch_bytes() * KEPT_BATCHES {
+        if buffer.capacity() > outbox.write_batch_bytes() * KEPT_WRITE_BATCHES {
             buffer = Vec::new();
         }
         // A client that reads as fast as we write must not keep everything else from running.

@@ -3,13 +3,11 @@
 use std::io;
 
 use exec_protocol::Stream;
+use exec_protocol::limits::RUN_OUTPUT_AHEAD;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::stdio::{stderr, stdout};
 use tokio::sync::{mpsc, oneshot};
-
-/// Chunks on their way to a reader that is slower than the command.
-const CHUNKS_AHEAD: usize = 4;
 
 /// A thread that writes, so that a pager nobody scrolls does not keep signals from the command.
 #[derive(Debug)]
@@ -28,7 +26,7 @@ pub(super) struct End(oneshot::Receiver<io::Result<()>>);
 
 impl Output {
     pub(super) fn start() -> io::Result<Self> {
-        let (chunks, mut receiver) = mpsc::channel::<(Stream, Vec<u8>)>(CHUNKS_AHEAD);
+        let (chunks, mut receiver) = mpsc::channel::<(Stream, Vec<u8>)>(RUN_OUTPUT_AHEAD);
         let (sender, end) = oneshot::channel();
         std::thread::Builder::new()
             .name("stdout".to_owned())

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use exec_client::{Client, Closed, ProcessEvent, ProcessEvents};
 use exec_protocol::ProcessId;
+use exec_protocol::limits::{RUN_CLOSE_MS, RUN_LINGER_MS, RUN_OUTPUT_STALL_MS, RUN_SIGNAL_MS};
 use exec_protocol::process::ExitedNotification;
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::task::JoinHandle;
@@ -19,17 +20,6 @@ use super::output::{Chunks, Output};
 use super::signals::{Caught, Meaning, Signals};
 use super::terminal::{self, RawTerminal};
 use super::{entry, stdin};
-
-/// How long what the command left behind may hold its output open before it is ended: long enough for the
-/// last `tee` of a pipeline to write what it has.
-const LINGER: Duration = Duration::from_millis(250);
-/// How long after that the output may take to close: the daemon's own ladder is far shorter.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
-/// How long the daemon may take to signal the command before this process stops or goes.
-const SIGNAL_PATIENCE: Duration = Duration::from_millis(200);
-/// How long output may stand still, when the command was ended by its time limit or by a signal that was to end this
-/// process too: a reader that takes nothing for so long must not keep this process alive.
-const OUTPUT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How far the command is.
 #[derive(Debug, Clone, Copy)]
@@ -173,7 +163,7 @@ impl Relay {
         self.ended.get_or_insert_with(Instant::now);
         self.stage = Stage::Exited {
             code: exit_code(exited),
-            linger_until: Instant::now() + LINGER,
+            linger_until: Instant::now() + Duration::from_millis(RUN_LINGER_MS),
         };
     }
 
@@ -195,7 +185,7 @@ impl Relay {
                 tokio::spawn(async move { client.terminate(&process_id, None).await });
                 self.stage = Stage::Ending {
                     code,
-                    until: Instant::now() + CLOSE_PATIENCE,
+                    until: Instant::now() + Duration::from_millis(RUN_CLOSE_MS),
                 };
                 None
             }
@@ -209,7 +199,11 @@ impl Relay {
         if error.kind() != io::ErrorKind::BrokenPipe {
             return Err(Failure::Output(error));
         }
-        let _ = timeout(SIGNAL_PATIENCE, self.client.signal(&self.process_id, "SIGPIPE")).await;
+        let _ = timeout(
+            Duration::from_millis(RUN_SIGNAL_MS),
+            self.client.signal(&self.process_id, "SIGPIPE"),
+        )
+        .await;
         Ok(BROKEN_PIPE)
     }
 
@@ -228,7 +222,7 @@ impl Relay {
             (_, Some(deadline)) if ended >= deadline => (deadline, TIMED_OUT),
             _ => return pending().await,
         };
-        sleep_until(since.max(ended).max(last_progress) + OUTPUT_PATIENCE).await;
+        sleep_until(since.max(ended).max(last_progress) + Duration::from_millis(RUN_OUTPUT_STALL_MS)).await;
         match self.stage {
             Stage::Running => code,
             Stage::Exited { code, .. } | Stage::Ending { code, .. } => code,
@@ -256,7 +250,7 @@ impl Relay {
             Meaning::Stop => {
                 // Not SIGTSTP: the command leads a session of its own, where that stops nobody.
                 let stopping = self.client.signal(&self.process_id, "SIGSTOP");
-                let _ = timeout(SIGNAL_PATIENCE, stopping).await;
+                let _ = timeout(Duration::from_millis(RUN_SIGNAL_MS), stopping).await;
                 if let Some(terminal) = &self.terminal {
                     terminal.suspend();
                 }

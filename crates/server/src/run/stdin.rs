@@ -4,6 +4,9 @@ use std::io;
 use std::time::Duration;
 
 use exec_client::{CallError, Client};
+use exec_protocol::limits::{
+    RUN_BACKGROUND_POLL_MS, RUN_INPUT_AHEAD, RUN_READ_BYTES, RUN_WRITE_RETRY_MAX_MS, RUN_WRITE_RETRY_MS,
+};
 use exec_protocol::process::WriteStatus;
 use exec_protocol::{ErrorKind, ProcessId};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -13,22 +16,13 @@ use tokio::sync::mpsc;
 
 use super::terminal::is_in_foreground;
 
-/// One read, in bytes: what a pipe holds.
-const CHUNK_BYTES: usize = 64 * 1024;
-/// Chunks read ahead of the one on its way to the command: input that is never asked for stays where it is.
-const CHUNKS_AHEAD: usize = 1;
-/// How soon a refused write is tried again, and how long that may grow.
-const FIRST_RETRY: Duration = Duration::from_millis(1);
-const LAST_RETRY: Duration = Duration::from_millis(50);
-/// How often a terminal that another job reads is looked at, while there is input on it.
-const BACKGROUND_POLL: Duration = Duration::from_millis(100);
 /// The character that ends a terminal's input (^D).
 const END_OF_TRANSMISSION: u8 = 4;
 
 /// Starts to read. The thread ends at end of file, or when nobody takes what it read; a thread, because a
 /// read of a file, or of a terminal that others share, can only block.
 pub(super) fn read() -> io::Result<mpsc::Receiver<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel(CHUNKS_AHEAD);
+    let (sender, receiver) = mpsc::channel(RUN_INPUT_AHEAD);
     std::thread::Builder::new()
         .name("stdin".to_owned())
         .spawn(move || {
@@ -43,7 +37,7 @@ pub(super) fn read() -> io::Result<mpsc::Receiver<Vec<u8>>> {
 
 /// The next bytes; `None` at the end.
 fn read_chunk() -> Option<Vec<u8>> {
-    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut chunk = vec![0; RUN_READ_BYTES];
     loop {
         // Waiting is not reading: a background job that only waits is not stopped (SIGTTIN), and one whose
         // command never reads runs on, as it would without this process in between.
@@ -54,7 +48,7 @@ fn read_chunk() -> Option<Vec<u8>> {
         }
         if !is_in_foreground() {
             // What is typed now is for another job. The kernel tells nobody when this changes.
-            std::thread::sleep(BACKGROUND_POLL);
+            std::thread::sleep(Duration::from_millis(RUN_BACKGROUND_POLL_MS));
             continue;
         }
         match rustix::io::read(stdin(), &mut chunk) {
@@ -95,13 +89,13 @@ pub(super) async fn feed(
 
 /// Writes a chunk, one at a time, waiting while the command does not read. False when it reads no more.
 async fn write(client: &Client, process_id: &ProcessId, chunk: Vec<u8>) -> bool {
-    let mut retry = FIRST_RETRY;
+    let mut retry = Duration::from_millis(RUN_WRITE_RETRY_MS);
     loop {
         match client.write(process_id, chunk.clone()).await {
             Ok(status) => return status == WriteStatus::Accepted,
             Err(error) if is_backlog_full(&error) => {
                 tokio::time::sleep(retry).await;
-                retry = (retry * 2).min(LAST_RETRY);
+                retry = (retry * 2).min(Duration::from_millis(RUN_WRITE_RETRY_MAX_MS));
             }
             Err(_) => return false,
         }

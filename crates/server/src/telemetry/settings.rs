@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use exec_protocol::limits::{
-    LIVENESS_MS, OTLP_RESPONSE_BYTES, SCRAPE_CONNECTIONS, SCRAPE_EXCHANGE_MS, SCRAPE_REQUEST_BYTES,
+    LIVENESS_MS, OTLP_RESPONSE_BYTES, SCRAPE_ACCEPT_PAUSE_MS, SCRAPE_CONNECTIONS, SCRAPE_EXCHANGE_MS,
+    SCRAPE_REQUEST_BYTES,
 };
 use exec_telemetry::{AddressError, OtlpWhen, ScrapeAddress, ScrapeLimits, Settings, TelemetryLimits};
 
@@ -107,6 +108,7 @@ pub(crate) fn limits() -> TelemetryLimits {
             connections: SCRAPE_CONNECTIONS,
             request_bytes: SCRAPE_REQUEST_BYTES,
             exchange: Duration::from_millis(SCRAPE_EXCHANGE_MS),
+            accept_pause: Duration::from_millis(SCRAPE_ACCEPT_PAUSE_MS),
             liveness: Duration::from_millis(LIVENESS_MS),
         },
         otlp_response_bytes: OTLP_RESPONSE_BYTES,

@@ -1,9 +1,6 @@
 //! Cuts a byte stream into lines under a cap, without copying a complete line.
 
-use exec_protocol::limits::LINE_PREFIX_BYTES;
-
-/// The buffer's size while lines are small: a pipe's worth.
-const BASE_BYTES: usize = 64 * 1024;
+use exec_protocol::limits::{FIRST_LINE_BUFFER_BYTES, LINE_BUFFER_BYTES, LINE_PREFIX_BYTES};
 
 /// One line, without its newline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +16,8 @@ pub(crate) enum Line<'a> {
 pub(crate) struct LineBuffer {
     max_line_bytes: usize,
     bytes: Vec<u8>,
+    /// The size it has while lines are small.
+    base_bytes: usize,
     /// First byte not yet given out.
     start: usize,
     /// Bytes before this one hold no newline (start ≤ scanned ≤ end).
@@ -36,6 +35,7 @@ impl LineBuffer {
         Self {
             max_line_bytes,
             bytes: Vec::new(),
+            base_bytes: FIRST_LINE_BUFFER_BYTES,
             start: 0,
             scanned: 0,
             end: 0,
@@ -49,9 +49,9 @@ impl LineBuffer {
     pub(crate) fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.scanned, self.end) = (0, 0, 0);
-            if self.bytes.len() != BASE_BYTES {
+            if self.bytes.len() != self.base_bytes {
                 // Gives the memory of a large line back.
-                self.bytes = vec![0; BASE_BYTES];
+                self.bytes = vec![0; self.base_bytes];
             }
         } else if self.end >= self.bytes.len() - self.bytes.len() / 8 {
             // Nearly full: a small read costs as much as a large one.
@@ -63,7 +63,7 @@ impl LineBuffer {
             }
             if self.end > self.bytes.len() / 2 {
                 // One byte over the cap is enough to know; doubling keeps the copying linear.
-                let larger = (self.bytes.len() * 2).min(self.max_line_bytes.max(BASE_BYTES) + 1);
+                let larger = (self.bytes.len() * 2).min(self.max_line_bytes.max(LINE_BUFFER_BYTES) + 1);
                 self.bytes.resize(larger.max(self.end + 1), 0);
             }
         }
@@ -73,6 +73,9 @@ impl LineBuffer {
     /// `count` bytes of the room were filled.
     pub(crate) fn filled(&mut self, count: usize) {
         self.end += count;
+        if self.end == self.bytes.len() {
+            self.base_bytes = LINE_BUFFER_BYTES;
+        }
     }
 
     /// The next line that is complete.
@@ -245,6 +248,6 @@ mod tests {
         );
         assert!(buffer.next_line().is_none());
         buffer.room();
-        assert_eq!(buffer.bytes.len(), BASE_BYTES);
+        assert_eq!(buffer.bytes.len(), LINE_BUFFER_BYTES);
     }
 }

@@ -23,9 +23,6 @@ use super::exposition::{self, Format};
 use super::http::{self, BadRequest, Method, Request, Response, Status};
 use crate::reader::SharedReader;
 
-/// Pause after a connection that could not be accepted: for want of descriptors, mostly.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
 /// Bounds of the endpoint.
 #[derive(Debug, Clone)]
 pub struct ScrapeLimits {
@@ -35,6 +32,8 @@ pub struct ScrapeLimits {
     pub request_bytes: usize,
     /// From a connection's acceptance to its end.
     pub exchange: Duration,
+    /// Pause after a connection that could not be accepted, for want of descriptors mostly.
+    pub accept_pause: Duration,
     /// How long the daemon's event loop may take to say that it lives.
     pub liveness: Duration,
 }
@@ -121,7 +120,7 @@ async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                     drop(place);
                 });
             }
-            Err(_) => sleep(ACCEPT_PAUSE).await,
+            Err(_) => sleep(exposed.limits.accept_pause).await,
         }
     }
 }
@@ -199,6 +198,7 @@ mod tests {
                 connections: 1,
                 request_bytes: 1000,
                 exchange: Duration::from_secs(10),
+                accept_pause: Duration::from_millis(1),
                 liveness: Duration::from_millis(10),
             },
         }
