@@ -21,8 +21,9 @@ TEST_NEEDS := cc:gcc,libc6-dev promtool:prometheus
 FUZZ_SECONDS ?= 20
 
 # How the release is linked. Statically: it runs on any Linux of its architecture whatever libc is there, and starts half
-# a millisecond sooner, for want of a loader. Position independent still. `make release RELEASE_LINK=` links as cargo does.
-RELEASE_LINK ?= -C target-feature=+crt-static
+# a millisecond sooner, for want of a loader. Position independent still, its relocations packed: they are a tenth of
+# the program otherwise, and all read before it starts. `make release RELEASE_LINK=` links as cargo does.
+RELEASE_LINK ?= -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs
 
 # Arguments of the bench: `make bench BENCH_ARGS=--quick`.
 BENCH_ARGS ?=

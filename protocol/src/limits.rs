@@ -88,6 +88,8 @@ pub const SCRAPE_ACCEPT_PAUSE_MS: u64 = 100;
 pub const LIVENESS_MS: u64 = 1_000;
 /// Bytes of an OTLP collector's answer that are read: it says how many items it refused, and why.
 pub const OTLP_RESPONSE_BYTES: u64 = 64 * 1024;
+/// How long one push to an OTLP collector may take, in milliseconds, where no variable says so: OpenTelemetry's own.
+pub const OTLP_TIMEOUT_MS: u64 = 10_000;
 /// How long pushing the last metrics and traces may take when the daemon ends, in milliseconds. What a collector has
 /// not taken by then is lost.
 pub const TELEMETRY_FLUSH_MS: u64 = 5_000;

@@ -69,35 +69,35 @@ impl Instrument {
     }
 }
 
-/// A capture takes from some milliseconds to 10 s.
-const CAPTURE_MS: &[f64] = &[
+/// Milliseconds: a capture takes from some milliseconds to 10 s.
+const CAPTURE_BUCKETS: &[f64] = &[
     5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0,
 ];
-/// From a hit, which waits for nothing, to a capture.
-const WAIT_MS: &[f64] = &[
+/// Milliseconds: from a hit, which waits for nothing, to a capture.
+const WAIT_BUCKETS: &[f64] = &[
     0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0,
     10000.0,
 ];
-/// From an empty state to the largest.
-const STATE_BYTES: &[f64] = &[
+/// Bytes: from an empty state to the largest.
+const STATE_BUCKETS: &[f64] = &[
     1024.0, 4096.0, 16384.0, 65536.0, 131072.0, 262144.0, 524288.0, 1048576.0, 2097152.0, 4194304.0,
 ];
-/// From a request answered at once to a long poll.
-const REQUEST_SECONDS: &[f64] = &[
+/// Seconds: from a request answered at once to a long poll.
+const REQUEST_BUCKETS: &[f64] = &[
     0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
     10.0, 30.0, 60.0, 300.0,
 ];
-/// From a request read as it came to one that a full reply queue held up.
-const QUEUE_SECONDS: &[f64] = &[
+/// Seconds: from a request read as it came to one that a full reply queue held up.
+const QUEUE_BUCKETS: &[f64] = &[
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.1, 1.0, 10.0,
 ];
-/// From /bin/true to a build.
-const PROCESS_SECONDS: &[f64] = &[
+/// Seconds: from /bin/true to a build.
+const PROCESS_BUCKETS: &[f64] = &[
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0,
     3600.0,
 ];
-/// A sandbox takes about a millisecond.
-const SANDBOX_MS: &[f64] = &[
+/// Milliseconds: a sandbox takes about a millisecond.
+const SANDBOX_BUCKETS: &[f64] = &[
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1000.0,
 ];
 
@@ -143,7 +143,7 @@ instruments! {
     /// How long an attempt took.
     SNAPSHOT_DURATION = "codex.shell_snapshot.duration_ms", Histogram, "ms", [
         CAPTURE_TAGS[0], CAPTURE_TAGS[1], CAPTURE_TAGS[2], CAPTURE_TAGS[3], CAPTURE_TAGS[4], CAPTURE_TAGS[5]
-    ], CAPTURE_MS;
+    ], CAPTURE_BUCKETS;
     /// Commands that asked for a snapshot.
     SNAPSHOT_COMMAND = "codex.shell_snapshot.command", Counter, "", [
         COMMAND_TAGS[0], COMMAND_TAGS[1], COMMAND_TAGS[2], COMMAND_TAGS[3]
@@ -151,16 +151,16 @@ instruments! {
     /// How long a command waited for its snapshot: lookup and capture, before the replay.
     SNAPSHOT_WAIT = "codex.shell_snapshot.wait_ms", Histogram, "ms", [
         COMMAND_TAGS[0], COMMAND_TAGS[1], COMMAND_TAGS[2], COMMAND_TAGS[3]
-    ], WAIT_MS;
+    ], WAIT_BUCKETS;
     /// Size of a captured state.
-    SNAPSHOT_STATE = "codex.shell_snapshot.state_bytes", Histogram, "By", [tag::<ShellKind>()], STATE_BYTES;
+    SNAPSHOT_STATE = "codex.shell_snapshot.state_bytes", Histogram, "By", [tag::<ShellKind>()], STATE_BUCKETS;
     /// Requests answered.
     REQUESTS = "exec_server_requests_total", Counter, "", [tag::<Method>(), tag::<RequestResult>()], &[];
     /// From the start of a request's work to its answer.
     REQUEST_DURATION = "exec_server_request_duration_seconds", Histogram, "s",
-        [tag::<Method>(), tag::<RequestResult>()], REQUEST_SECONDS;
+        [tag::<Method>(), tag::<RequestResult>()], REQUEST_BUCKETS;
     /// From the arrival of a request's line to the start of its work.
-    REQUEST_QUEUE = "exec_server_request_queue_duration_seconds", Histogram, "s", [tag::<Method>()], QUEUE_SECONDS;
+    REQUEST_QUEUE = "exec_server_request_queue_duration_seconds", Histogram, "s", [tag::<Method>()], QUEUE_BUCKETS;
     /// Connections that are open.
     CONNECTIONS_ACTIVE = "exec_server_connections_active", Gauge, "", [tag::<Transport>()], &[];
     /// Connections that were asked for.
@@ -170,12 +170,12 @@ instruments! {
     /// Processes that ended.
     PROCESSES_FINISHED = "exec_server_processes_finished_total", Counter, "", [tag::<ProcessResult>()], &[];
     /// From a process's exec to its end.
-    PROCESS_DURATION = "exec_server_process_duration_seconds", Histogram, "s", [tag::<ProcessResult>()], PROCESS_SECONDS;
+    PROCESS_DURATION = "exec_server_process_duration_seconds", Histogram, "s", [tag::<ProcessResult>()], PROCESS_BUCKETS;
     /// Bytes read from processes.
     OUTPUT_BYTES = "exec_server_output_bytes_total", Counter, "By", [tag::<Stream>()], &[];
     /// How long a sandbox took to prepare.
     SANDBOX_PREPARE = "exec_server_sandbox_prepare_ms", Histogram, "ms",
-        [tag::<SandboxBackend>(), tag::<SandboxOutcome>()], SANDBOX_MS;
+        [tag::<SandboxBackend>(), tag::<SandboxOutcome>()], SANDBOX_BUCKETS;
     /// Interactive sessions that are open.
     SESSIONS_ACTIVE = "exec_server_sessions_active", Gauge, "", [], &[];
     /// Questions to the user that were answered.

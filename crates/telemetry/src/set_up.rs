@@ -40,6 +40,8 @@ pub struct TelemetryLimits {
     pub scrape: ScrapeLimits,
     /// Bytes of a collector's answer that are read.
     pub otlp_response_bytes: u64,
+    /// How long an export may take, where no variable says so.
+    pub otlp_timeout: Duration,
 }
 
 /// The telemetry of a daemon. With nothing asked for there is nothing behind it: no thread, no socket, no memory.
@@ -79,6 +81,7 @@ impl Telemetry {
         let resource = resource(version, environment);
         let otlp_limits = OtlpLimits {
             response_bytes: limits.otlp_response_bytes,
+            timeout: limits.otlp_timeout,
         };
 
         let mut meters = SdkMeterProvider::builder().with_resource(resource.clone());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use exec_protocol::limits::{
-    LIVENESS_MS, OTLP_RESPONSE_BYTES, SCRAPE_ACCEPT_PAUSE_MS, SCRAPE_CONNECTIONS, SCRAPE_EXCHANGE_MS,
-    SCRAPE_REQUEST_BYTES,
+    LIVENESS_MS, OTLP_RESPONSE_BYTES, OTLP_TIMEOUT_MS, SCRAPE_ACCEPT_PAUSE_MS, SCRAPE_CONNECTIONS,
+    SCRAPE_EXCHANGE_MS, SCRAPE_REQUEST_BYTES,
 };
 use exec_telemetry::{AddressError, OtlpWhen, ScrapeAddress, ScrapeLimits, Settings, TelemetryLimits};
 
@@ -112,6 +112,7 @@ pub(crate) fn limits() -> TelemetryLimits {
             liveness: Duration::from_millis(LIVENESS_MS),
         },
         otlp_response_bytes: OTLP_RESPONSE_BYTES,
+        otlp_timeout: Duration::from_millis(OTLP_TIMEOUT_MS),
     }
 }
 

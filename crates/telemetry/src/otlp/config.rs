@@ -5,9 +5,6 @@ use std::time::Duration;
 /// A variable of the daemon's environment; `None` if it is not set, not UTF-8, or empty, which says the same.
 pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The exporter's patience, as the specification has it.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Whether metrics and traces are pushed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OtlpWhen {
@@ -90,8 +87,12 @@ pub(crate) fn is_asked_for(signal: Signal, when: OtlpWhen, environment: Environm
     }
 }
 
-/// Sees that the variables ask for what there is. The time an export may take.
-pub(crate) fn check(signal: Signal, environment: Environment<'_>) -> Result<Duration, ConfigError> {
+/// Sees that the variables ask for what there is. The time an export may take; `timeout` where none is given.
+pub(crate) fn check(
+    signal: Signal,
+    environment: Environment<'_>,
+    timeout: Duration,
+) -> Result<Duration, ConfigError> {
     let protocol = signal.setting("PROTOCOL", environment);
     if protocol.is_some_and(|protocol| protocol != "http/protobuf" && protocol != "http/json") {
         return Err(ConfigError::Protocol);
@@ -110,10 +111,10 @@ pub(crate) fn check(signal: Signal, environment: Environment<'_>) -> Result<Dura
             _ => return Err(ConfigError::Endpoint),
         }
     }
-    let timeout = signal
+    let given = signal
         .setting("TIMEOUT", environment)
         .and_then(|ms| ms.parse().ok());
-    Ok(timeout.map_or(DEFAULT_TIMEOUT, Duration::from_millis))
+    Ok(given.map_or(timeout, Duration::from_millis))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 mod client;
 mod config;
 
+use std::time::Duration;
+
 use opentelemetry_otlp::{ExporterBuildError, MetricExporter, SpanExporter, WithHttpConfig};
 
 pub use config::OtlpWhen;
@@ -18,6 +20,8 @@ use client::CollectorClient;
 pub(crate) struct OtlpLimits {
     /// Bytes of a collector's answer that are read.
     pub(crate) response_bytes: u64,
+    /// How long it may take, where no variable says so.
+    pub(crate) timeout: Duration,
 }
 
 /// Why a signal is not pushed.
@@ -58,6 +62,6 @@ fn client(
     environment: Environment<'_>,
     limits: OtlpLimits,
 ) -> Result<CollectorClient, OtlpError> {
-    let timeout = config::check(signal, environment)?;
+    let timeout = config::check(signal, environment, limits.timeout)?;
     Ok(CollectorClient::new(signal, timeout, limits))
 }
