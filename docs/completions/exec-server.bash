@@ -26,7 +26,7 @@ _exec__server() {
 
     case "${cmd}" in
         exec__server)
-            opts="-h -V --listen --log-format --cgroup --no-watch-parent --help --version run"
+            opts="-h -V --listen --log-format --cgroup --no-watch-parent --metrics-listen --metrics-allow-remote --otlp --help --version run"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -42,6 +42,14 @@ _exec__server() {
                     ;;
                 --cgroup)
                     COMPREPLY=($(compgen -W "auto off" -- "${cur}"))
+                    return 0
+                    ;;
+                --metrics-listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --otlp)
+                    COMPREPLY=($(compgen -W "on auto off" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_exec_server_global_optspecs
-    string join \n listen= log-format= cgroup= no-watch-parent h/help V/version
+    string join \n listen= log-format= cgroup= no-watch-parent metrics-listen= metrics-allow-remote otlp= h/help V/version
 end
 
 function __fish_exec_server_needs_command
@@ -29,7 +29,12 @@ complete -c exec-server -n "__fish_exec_server_needs_command" -l log-format -d '
 json\t'One JSON object a line'"
 complete -c exec-server -n "__fish_exec_server_needs_command" -l cgroup -d 'Whether a command gets a cgroup of its own' -r -f -a "auto\t'Where one is writable'
 off\t'Never'"
+complete -c exec-server -n "__fish_exec_server_needs_command" -l metrics-listen -d 'Where metrics can be scraped: an IP address and port, unix:PATH, or off' -r
+complete -c exec-server -n "__fish_exec_server_needs_command" -l otlp -d 'Whether metrics and traces are pushed to an OTLP collector' -r -f -a "on\t'To the endpoint that variables name, or the standard one on this machine'
+auto\t'Where a variable names an endpoint'
+off\t'Never'"
 complete -c exec-server -n "__fish_exec_server_needs_command" -l no-watch-parent -d 'Live on when the process that started the daemon ends'
+complete -c exec-server -n "__fish_exec_server_needs_command" -l metrics-allow-remote -d 'Let --metrics-listen be an address that other machines reach'
 complete -c exec-server -n "__fish_exec_server_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c exec-server -n "__fish_exec_server_needs_command" -s V -l version -d 'Print version'
 complete -c exec-server -n "__fish_exec_server_needs_command" -f -a "run" -d 'Run one command, through a daemon of its own'

@@ -4,9 +4,12 @@
 //! promises is checked, and what is an addition of ours is skipped ([`ours_only!`]).
 
 pub mod client;
+pub mod http;
 pub mod launch;
+pub mod otlp;
 pub mod procfs;
 pub mod run;
+pub mod scrape;
 pub mod server;
 pub mod target;
 pub mod terminal;

@@ -37,7 +37,11 @@ pub(crate) struct Cli {
 const ENVIRONMENT: &str = "\
 Environment:
   RUST_LOG  What is logged on stderr: error, warn (the default), info, debug, or
-            a filter such as exec_server=debug,exec_process=info";
+            a filter such as exec_server=debug,exec_process=info
+  EXEC_SERVER_METRICS_LISTEN, EXEC_SERVER_METRICS_ALLOW_REMOTE, EXEC_SERVER_OTLP
+            As --metrics-listen, --metrics-allow-remote (on) and --otlp (on, auto, off)
+  OTEL_EXPORTER_OTLP_ENDPOINT and the other OTEL_* variables
+            Where and how metrics and traces are pushed; see docs/metrics.md";
 
 /// What a person is told who starts the daemon at a terminal, where a client should be.
 const AT_A_TERMINAL: &str = "\
@@ -67,6 +71,26 @@ pub(crate) struct Serve {
     /// The end of stdin still ends it.
     #[arg(long)]
     pub(crate) no_watch_parent: bool,
+
+    /// Where metrics can be scraped: an IP address and port, unix:PATH, or off
+    ///
+    /// Answers GET /metrics (Prometheus text, or OpenMetrics), /livez and /readyz. Only this machine may reach it,
+    /// unless --metrics-allow-remote says more.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) metrics_listen: Option<String>,
+
+    /// Let --metrics-listen be an address that other machines reach
+    ///
+    /// Nobody who asks is asked who they are.
+    #[arg(long)]
+    pub(crate) metrics_allow_remote: bool,
+
+    /// Whether metrics and traces are pushed to an OTLP collector
+    ///
+    /// Where to, and how, say the standard variables OTEL_EXPORTER_OTLP_*; the protocols are http/protobuf and
+    /// http/json. Without this option, they are pushed if one of those variables names an endpoint.
+    #[arg(long, value_name = "WHEN", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "on")]
+    pub(crate) otlp: Option<Otlp>,
 }
 
 /// Where the client is.
@@ -103,6 +127,17 @@ pub(crate) enum Cgroup {
     Off,
 }
 
+/// Whether telemetry is pushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Otlp {
+    /// To the endpoint that variables name, or the standard one on this machine
+    On,
+    /// Where a variable names an endpoint
+    Auto,
+    /// Never
+    Off,
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run one command, through a daemon of its own
@@ -123,6 +158,12 @@ enum Command {
 }
 
 impl Cli {
+    /// The daemon's options.
+    #[cfg(test)]
+    pub(crate) fn serve(&self) -> &Serve {
+        &self.serve
+    }
+
     /// Does what was asked.
     pub(crate) fn run(self) -> ExitCode {
         match self.command {

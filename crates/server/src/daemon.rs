@@ -9,13 +9,14 @@ use std::time::Duration;
 use exec_process::warden::{FirstWarden, WardenConfig, WardenError};
 use exec_protocol::PathUri;
 use exec_protocol::limits::{
-    EVENT_LOOP_DESCRIPTORS, LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits, TASKS_BETWEEN_POLLS,
+    EVENT_LOOP_DESCRIPTORS, LOG_FLUSH_MS, LOG_QUEUE_LINES, Limits, TASKS_BETWEEN_POLLS, TELEMETRY_FLUSH_MS,
 };
-use exec_telemetry::logs;
+use exec_telemetry::{BindError, Telemetry, logs};
 
 use crate::cli::{Cgroup, Serve};
 use crate::facts::Facts;
 use crate::session::Session;
+use crate::telemetry::{self, Probes, SettingsError};
 use crate::transport::stdin::Input;
 use crate::transport::stdout::Output;
 
@@ -24,6 +25,10 @@ use crate::transport::stdout::Output;
 enum DaemonError {
     #[error(transparent)]
     Logs(#[from] logs::SetUpError),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("metrics cannot be served: {0}")]
+    Scrape(#[from] BindError),
     #[error("failed to start the helper process: {0}")]
     Warden(#[source] WardenError),
     #[error("failed to reach the helper process: {0}")]
@@ -51,6 +56,7 @@ pub(crate) fn run(options: &Serve) -> ExitCode {
 
 fn serve(options: &Serve) -> Result<(), DaemonError> {
     let limits = Limits::default();
+    let settings = telemetry::settings(options, |name| std::env::var(name).ok())?;
     // First of all: a fork wants a process of one thread.
     let warden = FirstWarden::fork(WardenConfig {
         use_cgroup: options.cgroup == Cgroup::Auto,
@@ -71,16 +77,26 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         .enable_all()
         .build()
         .map_err(DaemonError::Runtime)?;
+    // A port that cannot be bound is told now, before anything is served.
+    let version = env!("CARGO_PKG_VERSION");
+    let telemetry = Telemetry::set_up(&settings, telemetry::limits(), version, runtime.handle().clone())?;
+    let probes = Probes {
+        metrics: telemetry.metrics(),
+        spans: telemetry.spans(),
+    };
     runtime.block_on(async {
         let input = Input::new(std::io::stdin().as_fd()).map_err(DaemonError::Stdin)?;
         let output = Output::new(std::io::stdout().as_fd()).map_err(DaemonError::Stdout)?;
         let watch_parent = !options.no_watch_parent;
-        let session = Session::start(warden, &limits, facts, environment, output);
+        let session = Session::start(warden, &limits, facts, environment, output, probes);
         let session = session.map_err(DaemonError::Attach)?;
+        telemetry.set_ready(true);
         let served = session.run(input, watch_parent).await;
+        telemetry.set_ready(false);
         served.map_err(DaemonError::Attach)
     })?;
     exec_shell_snapshot::remove_place();
+    telemetry.flush(Duration::from_millis(TELEMETRY_FLUSH_MS));
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
     std::mem::forget(runtime);

@@ -16,6 +16,7 @@ mod outbox;
 mod run;
 mod session;
 mod snapshot_request;
+mod telemetry;
 mod transport;
 
 fn main() -> ExitCode {

@@ -5,13 +5,14 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use exec_process::ProcessTable;
 use exec_process::environment::Environment;
 use exec_process::warden::FirstWarden;
 use exec_protocol::limits::{LINES_PER_TURN, Limits};
-use exec_shell_snapshot::{Snapshots, Unobserved};
+use exec_shell_snapshot::Snapshots;
+use exec_telemetry::tags::Transport;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::dispatch::{Dispatcher, Handshake, OutgoingRequests, Pending};
@@ -19,6 +20,7 @@ use crate::facts::Facts;
 use crate::handlers::{Handlers, register_all};
 use crate::launch::Launcher;
 use crate::outbox::{self, Outbox};
+use crate::telemetry::{ExitSpans, Observer, Probes, SnapshotObserver};
 use crate::transport::hangup::{Parent, other_side_gone};
 use crate::transport::line_buffer::LineBuffer;
 use crate::transport::stdin::Input;
@@ -40,6 +42,7 @@ pub(crate) struct Session {
     dispatcher: Arc<Dispatcher>,
     table: Arc<ProcessTable>,
     outbox: Arc<Outbox>,
+    probes: Probes,
     flush: Duration,
     max_line_bytes: usize,
 }
@@ -55,13 +58,20 @@ impl Session {
         facts: Facts,
         environment: Environment,
         output: Output,
+        probes: Probes,
     ) -> io::Result<Self> {
         let outbox = Outbox::new(limits);
-        let subscriber = Arc::clone(&outbox);
+        let exits = Arc::new(ExitSpans::default());
+        let subscriber = Arc::new(Observer {
+            outbox: Arc::clone(&outbox),
+            metrics: probes.metrics.clone(),
+            exits: Arc::clone(&exits),
+        });
         let table = ProcessTable::attach(warden, limits.clone(), subscriber)?;
         let handshake = Arc::new(Handshake::new());
         let pending = Arc::new(Pending::new(limits.max_pending_requests));
-        let snapshots = Snapshots::new(Arc::clone(&table), limits.snapshot.clone(), Arc::new(Unobserved));
+        let observer = Arc::new(SnapshotObserver(probes.metrics.clone()));
+        let snapshots = Snapshots::new(Arc::clone(&table), limits.snapshot.clone(), observer);
         let handlers = Arc::new(Handlers {
             snapshots,
             table: Arc::clone(&table),
@@ -71,6 +81,7 @@ impl Session {
             limits: limits.clone(),
             launcher: Launcher::new(environment),
             facts,
+            exits,
             methods: OnceLock::new(),
         });
         let dispatcher = Arc::new(Dispatcher {
@@ -82,12 +93,14 @@ impl Session {
             max_line_bytes: limits.max_line_bytes,
             max_batch_reply_bytes: limits.reply_queue_bytes,
             ignored: AtomicU64::new(0),
+            probes: probes.clone(),
         });
         tokio::spawn(outbox::write_to(Arc::clone(&outbox), output));
         Ok(Self {
             dispatcher,
             table,
             outbox,
+            probes,
             flush: limits.session_end_flush,
             max_line_bytes: limits.max_line_bytes,
         })
@@ -98,6 +111,7 @@ impl Session {
     /// # Errors
     /// There is no warden: nothing was handled, and nothing is left to end.
     pub(crate) async fn run(self, mut input: Input, watch_parent: bool) -> io::Result<()> {
+        let _open = self.probes.metrics.connection_accepted(Transport::Stdio);
         let mut signals = Signals::new();
         let parent = if watch_parent { Parent::watch() } else { None };
         let mut buffer = LineBuffer::new(self.max_line_bytes);
@@ -135,10 +149,12 @@ impl Session {
 
     /// Handles lines until the input ends.
     async fn read(&self, input: &mut Input, buffer: &mut LineBuffer) -> Reason {
+        // What lines are in the buffer became whole with the last bytes read.
+        let mut arrived = None;
         loop {
             let mut lines = 0;
             while let Some(line) = buffer.next_line() {
-                self.dispatcher.handle(line);
+                self.dispatcher.handle(line, arrived);
                 lines += 1;
                 if self.outbox.is_full() {
                     // A client that does not read is not read from; but one that is gone is noticed.
@@ -153,11 +169,14 @@ impl Session {
             match input.read(buffer.room()).await {
                 Ok(0) => {
                     if let Some(line) = buffer.finish() {
-                        self.dispatcher.handle(line);
+                        self.dispatcher.handle(line, arrived);
                     }
                     return Reason::EndOfInput;
                 }
-                Ok(count) => buffer.filled(count),
+                Ok(count) => {
+                    buffer.filled(count);
+                    arrived = self.probes.metrics.is_on().then(Instant::now);
+                }
                 Err(error) => {
                     tracing::warn!(kind = ?error.kind(), "stdin cannot be read");
                     return Reason::InputError;
@@ -172,7 +191,7 @@ impl Session {
         let mut left = self.max_line_bytes;
         loop {
             while let Some(line) = buffer.next_line() {
-                self.dispatcher.handle(line);
+                self.dispatcher.handle(line, None);
             }
             match input.read_available(buffer.room()) {
                 Ok(Some(count)) if count > 0 && left > 0 => {
@@ -183,7 +202,7 @@ impl Session {
             }
         }
         if let Some(line) = buffer.finish() {
-            self.dispatcher.handle(line);
+            self.dispatcher.handle(line, None);
         }
     }
 

@@ -63,6 +63,9 @@ impl Process {
             inner.clock.input(Instant::now());
             Ok(())
         });
+        if done.is_ok() {
+            self.session.subscriber.started(self);
+        }
         self.check(done);
         self.turns.release();
         if self.timeouts.total.is_some() || self.timeouts.idle.is_some() {
@@ -90,6 +93,9 @@ impl Process {
             }
             Ok(())
         });
+        if done.is_ok() {
+            self.tell_exit();
+        }
         self.check(done);
         self.close_if_done();
     }
@@ -109,17 +115,31 @@ impl Process {
             return;
         }
         self.read_what_is_left();
-        self.update(|inner| {
+        let lost = self.update(|inner| {
             if inner.tree == Tree::Running {
                 inner.tree = Tree::Unknown;
             }
             // One that had exited stays as it ended.
-            if inner.state.lose(SystemInstant::now()).is_ok() {
+            let lost = inner.state.lose(SystemInstant::now()).is_ok();
+            if lost {
                 inner.slave = None;
                 inner.log.push_exited();
             }
+            lost
         });
+        if lost {
+            self.tell_exit();
+        }
         self.close_if_done();
+    }
+
+    /// For whoever counts.
+    fn tell_exit(self: &Arc<Self>) {
+        let outcome = self.lock().state.outcome().copied();
+        if let Some(outcome) = outcome {
+            let subscriber = &self.session.subscriber;
+            subscriber.exited(self, outcome.exit_code, outcome.duration);
+        }
     }
 
     /// A stream is at its end.

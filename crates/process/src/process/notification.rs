@@ -21,6 +21,15 @@ pub trait Subscriber: Send + Sync + 'static {
     fn is_interactive(&self) -> bool {
         false
     }
+
+    /// `process` executes. For whoever counts; nothing is locked, and nothing may wait.
+    fn started(&self, _process: &Arc<Process>) {}
+
+    /// So many bytes of a process's output were read. For whoever counts, as above.
+    fn output(&self, _stream: Stream, _bytes: usize) {}
+
+    /// The leader of `process`, which had started, ended: so, and so long after its exec. For whoever counts, as above.
+    fn exited(&self, _process: &Arc<Process>, _exit_code: i32, _duration: Duration) {}
 }
 
 /// What a process has to say, in order.

@@ -3,14 +3,16 @@
 //! Lines are handled in order. Each handler is polled once at once, so what it does before it first waits
 //! happens in the order the requests came; if it waits, a task of its own goes on with it.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use exec_protocol::envelope::{Envelope, Invalid, Notification, Request, decode_params, find_id};
 use exec_protocol::method::{CancelRequest, Initialized, Notification as _};
 use exec_protocol::{ErrorKind, RpcError};
+use exec_telemetry::RequestSpan;
 use jsonrpsee::types::{Id, Params};
 use jsonrpsee::{ConnectionId, Extensions, MethodCallback, MethodResponse};
 use serde::Deserialize;
@@ -21,6 +23,7 @@ use super::pending::Pending;
 use super::router::{Call, Router, error_reply, reply};
 use super::{Handshake, OutgoingRequests};
 use crate::outbox::Outbox;
+use crate::telemetry::{Measure, Probes, handed_down};
 use crate::transport::line_buffer::Line;
 
 /// Sends each message where it belongs.
@@ -41,7 +44,12 @@ pub(crate) struct Dispatcher {
     pub(crate) max_batch_reply_bytes: usize,
     /// Messages that were ignored.
     pub(crate) ignored: AtomicU64,
+    /// Where requests are measured.
+    pub(crate) probes: Probes,
 }
+
+/// A handler at work.
+type Work = Pin<Box<dyn Future<Output = MethodResponse> + Send>>;
 
 /// Params of `$/cancelRequest`, the id as it came.
 #[derive(Deserialize)]
@@ -50,13 +58,13 @@ struct CancelParams {
 }
 
 impl Dispatcher {
-    /// Handles a line. Never waits. A blank line is nothing.
-    pub(crate) fn handle(self: &Arc<Self>, line: Line<'_>) {
+    /// Handles a line, which had come at `arrived`, if anybody wants to know. Never waits. A blank line is nothing.
+    pub(crate) fn handle(self: &Arc<Self>, line: Line<'_>, arrived: Option<Instant>) {
         match line {
             Line::Complete(line) if line.trim_ascii().is_empty() => {}
             Line::Complete(line) => match Envelope::parse(line) {
-                Envelope::Batch(entries) => self.batch(&entries),
-                envelope => self.message(envelope, || Destination::Line),
+                Envelope::Batch(entries) => self.batch(&entries, arrived),
+                envelope => self.message(envelope, || Destination::Line, arrived),
             },
             Line::TooLong(prefix) => {
                 let limit_bytes = self.max_line_bytes as u64;
@@ -67,7 +75,7 @@ impl Dispatcher {
         }
     }
 
-    fn batch(self: &Arc<Self>, entries: &[&RawValue]) {
+    fn batch(self: &Arc<Self>, entries: &[&RawValue], arrived: Option<Instant>) {
         let max = self.pending.max();
         if entries.len() > max {
             let error = limit_reached("maxPendingRequests", max, "a batch of too many entries");
@@ -75,7 +83,7 @@ impl Dispatcher {
         }
         let batch = Arc::new(Batch::default());
         for entry in entries {
-            self.message(Envelope::parse_entry(entry), || batch.place());
+            self.message(Envelope::parse_entry(entry), || batch.place(), arrived);
         }
         if let Some(whole) = batch.seal() {
             self.outbox.push(whole);
@@ -83,9 +91,18 @@ impl Dispatcher {
     }
 
     /// Handles one message. `destination` is asked for only if there is something to answer.
-    fn message(self: &Arc<Self>, envelope: Envelope<'_>, destination: impl FnOnce() -> Destination) {
+    fn message(
+        self: &Arc<Self>,
+        envelope: Envelope<'_>,
+        destination: impl FnOnce() -> Destination,
+        arrived: Option<Instant>,
+    ) {
         match envelope {
-            Envelope::Request(request) => self.request(&request, destination()),
+            Envelope::Request(request) => {
+                let trace = request.trace.as_ref();
+                let measure = Measure::begin(&self.probes, &request.method, trace, arrived);
+                self.request(&request, destination(), measure);
+            }
             Envelope::Notification(notification) => self.notification(&notification),
             Envelope::Response(response) => {
                 if !self.outgoing.answer(response) {
@@ -120,75 +137,111 @@ impl Dispatcher {
             entry
                 .destination
                 .deliver(&self.outbox, error_reply(Some(&entry.id), &error));
+            entry.measure.answered(false);
         }
     }
 
-    fn request(self: &Arc<Self>, request: &Request<'_>, destination: Destination) {
-        if let Destination::Batch(batch, _) = &destination
-            && batch.bytes() >= self.max_batch_reply_bytes
-        {
-            let max = self.max_batch_reply_bytes;
-            let error = limit_reached("replyQueueBytes", max, "the replies of this batch are too large");
-            return self.refuse(Some(request.id), &destination, &error);
-        }
-        let Some((name, callback)) = self.router.method(&request.method) else {
-            return self.refuse(Some(request.id), &destination, &unknown_method(&request.method));
-        };
-        if let Err(error) = self.handshake.admit(name) {
-            return self.refuse(Some(request.id), &destination, &error);
-        }
+    fn request(self: &Arc<Self>, request: &Request<'_>, destination: Destination, measure: Measure) {
         let id: Arc<str> = request.id.get().into();
-        let mut extensions = Extensions::new();
-        extensions.insert(Call {
-            id: Arc::clone(&id),
-            trace: request.trace.clone(),
-            in_batch: matches!(destination, Destination::Batch(..)),
-        });
-        let params = Params::new(request.params.map(RawValue::get));
-        let MethodCallback::Async(callback) = callback else {
-            // The router registers no other.
-            let error = RpcError::internal("not callable");
-            return self.refuse(Some(request.id), &destination, &error);
+        let refuse = |error: &RpcError, measure: Measure| {
+            destination.deliver(&self.outbox, error_reply(Some(&id), error));
+            measure.answered(false);
         };
-        let connection = ConnectionId::default();
-        let mut work = callback(Id::Null, params.into_owned(), connection, usize::MAX, extensions);
+        let mut work = match self.work(request, &id, &destination, measure.span()) {
+            Ok(work) => work,
+            Err(error) => return refuse(&error, measure),
+        };
         // Unconstrained: a spent budget must not make a handler wait that could act in its turn.
         let first = pin!(tokio::task::unconstrained(&mut work)).poll(&mut Context::from_waker(Waker::noop()));
         match first {
-            Poll::Ready(response) => destination.deliver(&self.outbox, reply(&id, response)),
+            Poll::Ready(response) => {
+                let success = response.is_success();
+                destination.deliver(&self.outbox, reply(&id, response));
+                measure.answered(success);
+            }
             Poll::Pending if self.pending.is_full() => {
                 let error = limit_reached(
                     "maxPendingRequests",
                     self.pending.max(),
                     "too many requests in work",
                 );
-                self.refuse(Some(request.id), &destination, &error);
+                refuse(&error, measure);
             }
-            Poll::Pending => self.spawn(id, destination, work),
+            Poll::Pending => self.spawn(id, destination, measure, work),
         }
+    }
+
+    /// What is to be done for a request, unless it is refused.
+    fn work(
+        &self,
+        request: &Request<'_>,
+        id: &Arc<str>,
+        destination: &Destination,
+        span: RequestSpan,
+    ) -> Result<Work, RpcError> {
+        if let Destination::Batch(batch, _) = destination
+            && batch.bytes() >= self.max_batch_reply_bytes
+        {
+            let max = self.max_batch_reply_bytes;
+            return Err(limit_reached(
+                "replyQueueBytes",
+                max,
+                "the replies of this batch are too large",
+            ));
+        }
+        let Some((name, callback)) = self.router.method(&request.method) else {
+            return Err(unknown_method(&request.method));
+        };
+        self.handshake.admit(name)?;
+        let mut extensions = Extensions::new();
+        extensions.insert(Call {
+            id: Arc::clone(id),
+            trace: handed_down(&span, request.trace.as_ref()),
+            span,
+            in_batch: matches!(destination, Destination::Batch(..)),
+        });
+        let params = Params::new(request.params.map(RawValue::get));
+        let MethodCallback::Async(callback) = callback else {
+            // The router registers no other.
+            return Err(RpcError::internal("not callable"));
+        };
+        let connection = ConnectionId::default();
+        Ok(callback(
+            Id::Null,
+            params.into_owned(),
+            connection,
+            usize::MAX,
+            extensions,
+        ))
     }
 
     fn spawn(
         self: &Arc<Self>,
         id: Arc<str>,
         destination: Destination,
+        measure: Measure,
         work: impl Future<Output = MethodResponse> + Send + 'static,
     ) {
-        let ticket = self.pending.insert(id, destination);
+        let ticket = self.pending.insert(id, destination, measure);
         let pending = Arc::clone(&self.pending);
         let outbox = Arc::clone(&self.outbox);
         let task = tokio::spawn(async move {
             let response = work.await;
             // Nothing to take: it was cancelled and answered meanwhile.
             if let Some(entry) = pending.take(ticket) {
+                let success = response.is_success();
                 entry.destination.deliver(&outbox, reply(&entry.id, response));
+                entry.measure.answered(success);
             }
         });
         self.pending.set_task(ticket, task.abort_handle());
     }
 
+    /// Refuses what is not a request.
     fn refuse(&self, id: Option<&RawValue>, destination: &Destination, error: &RpcError) {
+        let measure = Measure::begin(&self.probes, "", None, None);
         destination.deliver(&self.outbox, error_reply(id.map(RawValue::get), error));
+        measure.answered(false);
     }
 
     /// Counts a message that is not answered, and warns. What it said is not logged.

@@ -71,6 +71,7 @@ impl Fixture {
             max_line_bytes: 1000,
             max_batch_reply_bytes: limits.reply_queue_bytes,
             ignored: AtomicU64::new(0),
+            probes: Probes::default(),
         };
         Self {
             dispatcher: Arc::new(dispatcher),
@@ -85,7 +86,7 @@ impl Fixture {
     }
 
     fn send(&self, line: &str) {
-        self.dispatcher.handle(Line::Complete(line.as_bytes()));
+        self.dispatcher.handle(Line::Complete(line.as_bytes()), None);
     }
 
     /// What has been queued to leave since the last call.
@@ -174,8 +175,8 @@ async fn bad_messages_have_their_codes() {
     }
     fixture
         .dispatcher
-        .handle(Line::TooLong(br#"{"id":"big","method":"#));
-    fixture.dispatcher.handle(Line::TooLong(b"xxxx"));
+        .handle(Line::TooLong(br#"{"id":"big","method":"#), None);
+    fixture.dispatcher.handle(Line::TooLong(b"xxxx"), None);
     assert_eq!(
         fixture.codes(),
         [("\"big\"".to_owned(), -32600), ("null".to_owned(), -32600)]

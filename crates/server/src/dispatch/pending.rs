@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use super::batch::Destination;
+use crate::telemetry::Measure;
 
 /// A request in work.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Where its reply goes.
     pub(crate) destination: Destination,
+    /// Measures it, until it is answered.
+    pub(crate) measure: Measure,
     task: Option<AbortHandle>,
 }
 
@@ -60,7 +63,7 @@ impl Pending {
     }
 
     /// Enters a request.
-    pub(crate) fn insert(&self, id: Arc<str>, destination: Destination) -> Ticket {
+    pub(crate) fn insert(&self, id: Arc<str>, destination: Destination, measure: Measure) -> Ticket {
         let mut state = self.state();
         let ticket = state.next;
         state.next += 1;
@@ -69,6 +72,7 @@ impl Pending {
             Entry {
                 id,
                 destination,
+                measure,
                 task: None,
             },
         );
@@ -164,8 +168,8 @@ mod tests {
     #[test]
     fn an_entry_is_answered_by_one_only() {
         let pending = Pending::new(2);
-        let first = pending.insert("1".into(), Destination::Line);
-        let second = pending.insert("1".into(), Destination::Line);
+        let first = pending.insert("1".into(), Destination::Line, Measure::default());
+        let second = pending.insert("1".into(), Destination::Line, Measure::default());
         assert!(pending.is_full());
         assert!(pending.take(first).is_some());
         assert!(pending.take(first).is_none());

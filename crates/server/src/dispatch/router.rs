@@ -8,6 +8,7 @@ use std::sync::Arc;
 use exec_protocol::RpcError;
 use exec_protocol::envelope::{Trace, decode_params_text, write};
 use exec_protocol::method::Method;
+use exec_telemetry::RequestSpan;
 use jsonrpsee::types::{ErrorObject, Id};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, Methods, ResponsePayload};
 use serde_json::value::RawValue;
@@ -22,8 +23,10 @@ const PLACEHOLDER_HEAD: &[u8] = br#"{"jsonrpc":"2.0","id":null"#;
 pub(crate) struct Call {
     /// The id, as it came.
     pub(crate) id: Arc<str>,
-    /// Its trace context.
+    /// The trace context that its commands get.
     pub(crate) trace: Option<Trace>,
+    /// Its span, for the steps of its work.
+    pub(crate) span: RequestSpan,
     /// It is one of a batch, which waits for all its answers.
     pub(crate) in_batch: bool,
 }

@@ -12,6 +12,7 @@ use crate::dispatch::{Handshake, Pending, Router};
 use crate::facts::Facts;
 use crate::launch::Launcher;
 use crate::outbox::Outbox;
+use crate::telemetry::ExitSpans;
 
 /// What handlers work with.
 pub(crate) struct Handlers {
@@ -31,6 +32,8 @@ pub(crate) struct Handlers {
     pub(crate) snapshots: Snapshots,
     /// What is known of where commands run.
     pub(crate) facts: Facts,
+    /// The spans of processes that run.
+    pub(crate) exits: Arc<ExitSpans>,
     /// The names of the methods that are served, once they are registered.
     pub(crate) methods: OnceLock<Vec<&'static str>>,
 }

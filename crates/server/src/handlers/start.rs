@@ -8,6 +8,7 @@ use exec_protocol::limits::MAX_PROCESS_ID_BYTES;
 use exec_protocol::process::SandboxType;
 use exec_protocol::{ExecParams, ExecResponse, RpcError};
 use exec_shell_snapshot::Prepared;
+use exec_telemetry::Step;
 
 use super::Handlers;
 use super::failure::rpc_error;
@@ -45,12 +46,15 @@ pub(super) async fn start(
     let is_ours = !reserved.is_repeated();
     let process = Arc::clone(reserved.process());
     let given_up = GivenUp(is_ours.then(|| Arc::clone(&process)));
+    let span = call.span.step(Step::Start).of_process(&id);
     let started = match snapshot.filter(|_| is_ours) {
         Some((request, argv, arg0)) => {
             let prepare = handlers.snapshots.prepare(request, &argv, arg0.as_deref());
+            let preparing = call.span.step(Step::PrepareShellSnapshot).of_process(&id);
             tokio::select! {
                 biased;
                 prepared = prepare => {
+                    preparing.finish(matches!(prepared, Prepared::Restored(_)));
                     reserved.launch(rewrite(prepared));
                     process.started().await
                 }
@@ -64,6 +68,7 @@ pub(super) async fn start(
         }
     };
     given_up.forget();
+    span.finish(started.is_ok());
     let started = started.map_err(|error| not_started(error, searched.as_deref()))?;
     let result = ExecResponse {
         process_id: id,
@@ -71,6 +76,9 @@ pub(super) async fn start(
         pid: Some(started.pid),
         limits: started.limits,
     };
+    if is_ours {
+        handlers.exits.begin(&call.span, &process);
+    }
     let open: AfterReply = Arc::new(move || process.open_notifications());
     Ok(Answer {
         result,

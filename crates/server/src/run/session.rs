@@ -38,6 +38,9 @@ fn spawn_daemon() -> Result<Daemon, Failure> {
     // Not by its name, which may have been replaced or removed since.
     let mut command = Command::new("/proc/self/exe");
     command.arg0("exec-server");
+    // Variables that are meant for a daemon that stays: one command is not worth a port, nor the wait for a collector
+    // at its end. The command finds them in its environment all the same.
+    command.args(["--metrics-listen", "off", "--otlp=off"]);
     // ^C at the terminal is passed on once, by this process.
     command.process_group(0);
     Daemon::spawn_command(command, None, ClientLimits::default()).map_err(Failure::Spawn)

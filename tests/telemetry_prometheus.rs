@@ -1,0 +1,180 @@
+//! A real Prometheus scrapes the daemon and is queried.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use exec_tests::http::Endpoint;
+use exec_tests::server::PATIENCE;
+use exec_tests::{Server, eventually, ours_only, program, sh};
+use serde_json::Value;
+
+/// Prometheus, with a folder of its own; killed when dropped.
+struct Prometheus {
+    child: Child,
+    endpoint: Endpoint,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        // It is our child, and has not been waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn alerts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/prometheus/alerts.yml")
+}
+
+fn free_port() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+impl Prometheus {
+    fn scraping(daemon: SocketAddr) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = format!(
+            "global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}\n\
+             rule_files: [{}]\n\
+             scrape_configs:\n- job_name: exec-server\n  static_configs: [{{targets: ['{daemon}']}}]\n",
+            alerts().display()
+        );
+        let file = folder.path().join("prometheus.yml");
+        std::fs::write(&file, config).unwrap();
+        let address = free_port();
+        let log = std::fs::File::create(folder.path().join("log")).unwrap();
+        let child = Command::new("prometheus")
+            .arg(format!("--config.file={}", file.display()))
+            .arg(format!(
+                "--storage.tsdb.path={}",
+                folder.path().join("data").display()
+            ))
+            .arg(format!("--web.listen-address={address}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("prometheus is installed: `make needs`, or the Debian package prometheus");
+        let endpoint = Endpoint::Tcp(address);
+        let listens = eventually(PATIENCE, || std::net::TcpStream::connect(address).ok());
+        assert!(listens.is_some(), "prometheus did not start");
+        Self {
+            child,
+            endpoint,
+            _folder: folder,
+        }
+    }
+
+    fn ask(&self, path: &str) -> Value {
+        // 1.0: without chunks.
+        let answer = self
+            .endpoint
+            .exchange(format!("GET {path} HTTP/1.0\r\nHost: x\r\n\r\n").as_bytes());
+        serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{answer:?}"))
+    }
+
+    /// The value of a query with one series.
+    fn query(&self, query: &str) -> Option<f64> {
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let answer = self.ask(&format!("/api/v1/query?query={encoded}"));
+        assert_eq!(answer["status"], "success", "{answer}");
+        answer["data"]["result"][0]["value"][1].as_str()?.parse().ok()
+    }
+
+    #[track_caller]
+    fn await_value(&self, query: &str, expected: f64) {
+        let mut last = None;
+        let found = eventually(Duration::from_secs(30), || {
+            last = self.query(query);
+            (last == Some(expected)).then_some(())
+        });
+        assert!(found.is_some(), "{query} is {last:?}, expected {expected}");
+    }
+}
+
+#[test]
+fn prometheus_scrapes_the_daemon_and_answers_for_it() {
+    ours_only!();
+    let daemon = free_port();
+    let server = Server::builder()
+        .env("EXEC_SERVER_METRICS_LISTEN", &daemon.to_string())
+        .start();
+    let prometheus = Prometheus::scraping(daemon);
+    server.run(sh("echo 1234567"));
+    server.run(sh("exit 2"));
+    let lives = server.spawn(program(&["/bin/sleep", "1000"]));
+    for (query, expected) in [
+        ("up", 1.0),
+        (
+            r#"exec_server_requests_total{method="process/start",result="success"}"#,
+            3.0,
+        ),
+        (r#"exec_server_processes_finished_total{result="success"}"#, 1.0),
+        (r#"exec_server_processes_finished_total{result="error"}"#, 1.0),
+        (r#"exec_server_output_bytes_total{stream="stdout"}"#, 8.0),
+        ("exec_server_processes_active", 1.0),
+        (
+            r#"exec_server_process_duration_seconds_bucket{le="+Inf",result="error"}"#,
+            1.0,
+        ),
+        (r#"exec_server_connections_active{transport="stdio"}"#, 1.0),
+    ] {
+        prometheus.await_value(query, expected);
+    }
+    assert!(lives.terminate());
+    prometheus.await_value("exec_server_processes_active", 0.0);
+
+    // It asked for OpenMetrics, and got every line of it.
+    let target = &prometheus.ask("/api/v1/targets")["data"]["activeTargets"][0];
+    assert_eq!(
+        (target["health"].as_str(), target["lastError"].as_str()),
+        (Some("up"), Some(""))
+    );
+    let metadata = &prometheus.ask("/api/v1/metadata?metric=exec_server_processes_active")["data"];
+    assert_eq!(metadata["exec_server_processes_active"][0]["type"], "gauge");
+    // The alerts are read, and none of them has anything to say.
+    let groups = &prometheus.ask("/api/v1/rules")["data"]["groups"];
+    let rules = groups[0]["rules"].as_array().expect("the alerts");
+    assert!(
+        rules.len() >= 6 && rules.iter().all(|rule| rule["state"] == "inactive"),
+        "{groups}"
+    );
+}
+
+#[test]
+fn promtool_takes_the_alerts_and_their_tests() {
+    let tests = alerts().with_file_name("alerts_test.yml");
+    for (verb, file) in [("check", alerts()), ("test", tests)] {
+        let output = Command::new("promtool")
+            .args([verb, "rules"])
+            .arg(&file)
+            .output()
+            .expect("promtool is installed: `make needs`, or the Debian package prometheus");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "{said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn promtool_takes_a_scrape_as_it_is() {
+    ours_only!();
+    let folder = tempfile::tempdir().unwrap();
+    let (server, endpoint) = exec_tests::scrape::scrapable(Server::builder(), folder.path());
+    server.assert_works();
+    let page = folder.path().join("page");
+    std::fs::write(&page, endpoint.get("/metrics").body).unwrap();
+    let output = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(std::fs::File::open(page).unwrap())
+        .output()
+        .expect("promtool is installed: `make needs`, or the Debian package prometheus");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
+}
