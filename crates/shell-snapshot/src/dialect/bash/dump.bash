@@ -31,12 +31,12 @@ builtin trap - DEBUG ERR RETURN
   builtin ulimit -S -a
   builtin printf '\n@NONCE@ aliases\n'
   builtin alias -p
+  builtin printf '\n@NONCE@ variables\n'
+  builtin declare -p
   __exec_functions=$(builtin declare -f)
   builtin printf '\n@NONCE@ functions\n%s\n' "$__exec_functions"
   builtin printf '\n@NONCE@ function-names\n'
   builtin declare -F
-  builtin printf '\n@NONCE@ variables\n'
-  builtin declare -p
 
   # Some functions bash prints so that it cannot read them again, and one of them would take all others with it. To
   # find out, all are read as the body of one that is never called; only if that fails, each by itself.
