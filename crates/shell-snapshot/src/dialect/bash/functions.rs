@@ -1,8 +1,6 @@
 //! What `declare -f` prints, taken apart.
 
-use std::collections::BTreeMap;
-
-use memchr::memmem;
+use std::collections::{BTreeMap, HashMap};
 
 use super::mend;
 use crate::Failure;
@@ -93,7 +91,8 @@ pub(super) fn read(listings: Listings<'_>) -> Result<Functions, Failure> {
             }
         }
         None => {
-            let whole = if unreadable.is_empty() {
+            // Each of these was read by itself, with `function` in front of names that need it.
+            let whole = if readable.is_empty() {
                 definitions
             } else {
                 readable
@@ -113,51 +112,50 @@ pub(super) fn read(listings: Listings<'_>) -> Result<Functions, Failure> {
 /// Both lists have the same order, so each definition reaches to the next one's head. `None` if a head does not stand
 /// where it must, or might stand in more than one place (a here-document may hold anything).
 fn split(text: &[u8], heads: &[(&[u8], &[u8])]) -> Option<Vec<(Name, Vec<u8>)>> {
-    let mut definitions = Vec::with_capacity(heads.len());
-    let mut rest = text;
-    for (index, (attributes, name)) in heads.iter().enumerate() {
-        let after_name = rest
-            .strip_prefix(b"function ")
-            .unwrap_or(rest)
-            .strip_prefix(*name)?;
-        let body = after_name.strip_prefix(b" () \n")?;
-        let end = match heads.get(index + 1) {
-            None => body.len(),
-            Some((_, next)) => end_before(body, next)?,
-        };
-        let mut body_end = end;
-        if !attributes.is_empty() {
-            // Printed behind the definition, but `declare` may be a function when it is read.
-            let line = [b"declare -f", *attributes, b" ", name].concat();
-            let printed = body[..end].trim_ascii_end().strip_suffix(&line[..])?;
-            body_end = printed.len();
-        }
-        let definition = [
-            b"function ",
-            *name,
-            b" () \n",
-            body[..body_end].trim_ascii_end(),
-            b"\n",
-        ]
-        .concat();
-        definitions.push((name.to_vec(), definition));
-        rest = &body[end..];
+    let starts = starts(text, heads)?;
+    if starts.first().is_some_and(|first| *first != 0) || (starts.is_empty() && !text.is_empty()) {
+        return None;
     }
-    rest.is_empty().then_some(definitions)
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let mut definitions = Vec::with_capacity(heads.len());
+    for ((attributes, name), (start, end)) in heads.iter().zip(starts.iter().copied().zip(ends)) {
+        let printed = text[start..end].trim_ascii_end();
+        let printed = printed.strip_prefix(b"function ").unwrap_or(printed);
+        // Attributes are printed behind the definition, but `declare` may be a function when it is read.
+        let definition = match attributes.is_empty() {
+            true => printed,
+            false => printed
+                .strip_suffix(&[b"declare -f", *attributes, b" ", name].concat()[..])?
+                .trim_ascii_end(),
+        };
+        definitions.push((name.to_vec(), [b"function ", definition, b"\n"].concat()));
+    }
+    Some(definitions)
 }
 
-/// Where the one head of that name begins.
-fn end_before(body: &[u8], name: &[u8]) -> Option<usize> {
-    let mut found = None;
-    for keyword in [&b""[..], b"function "] {
-        let head = [b"\n", keyword, name, b" () \n"].concat();
-        for at in memmem::find_iter(body, &head) {
-            if found.replace(at + 1).is_some() {
-                return None;
-            }
+/// Where each definition starts: where, behind the start of the one before, the only line stands that is its head.
+/// `None` if there is no such line or more than one.
+fn starts(text: &[u8], heads: &[(&[u8], &[u8])]) -> Option<Vec<usize>> {
+    let mut lines: HashMap<&[u8], Vec<usize>> = heads.iter().map(|(_, name)| (*name, Vec::new())).collect();
+    let mut at = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        if let Some(name) = line.strip_suffix(b" () \n")
+            && let Some(lines) = lines.get_mut(name.strip_prefix(b"function ").unwrap_or(name))
+        {
+            lines.push(at);
+        }
+        at += line.len();
+    }
+    let mut starts = Vec::with_capacity(heads.len());
+    for (_, name) in heads {
+        let after = starts.last().map_or(0, |start| start + 1);
+        let mut possible = lines[name].iter().filter(|line| **line >= after);
+        match (possible.next(), possible.next()) {
+            (Some(start), None) => starts.push(*start),
+            _ => return None,
         }
     }
-    found
+    Some(starts)
 }
 
 fn with_final_line_feed(text: &[u8]) -> Vec<u8> {
