@@ -151,6 +151,11 @@ pub const SNAPSHOT_TERMINAL_ANSWERS: usize = 256;
 pub const SNAPSHOT_WATCHED_FILES: usize = 256;
 /// Bytes of a startup file that are searched for the names of files it reads.
 pub const SNAPSHOT_SEARCHED_BYTES: usize = 256 * 1024;
+/// Variables remembered to make no difference to captures: the few that a client counts its calls with, for each
+/// shell in use.
+pub const SNAPSHOT_LEARNED_NAMES: usize = 64;
+/// How often that is found out again, in milliseconds: by a capture in the background.
+pub const SNAPSHOT_RECHECK_MS: u64 = 600_000;
 
 /// The limits a daemon runs with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,6 +239,10 @@ pub struct SnapshotLimits {
     pub watched_files: usize,
     /// See [`SNAPSHOT_SEARCHED_BYTES`].
     pub searched_bytes: usize,
+    /// See [`SNAPSHOT_LEARNED_NAMES`].
+    pub learned_names: usize,
+    /// See [`SNAPSHOT_RECHECK_MS`].
+    pub recheck: Duration,
 }
 
 impl Default for SnapshotLimits {
@@ -256,6 +265,8 @@ impl Default for SnapshotLimits {
             terminal_answers: SNAPSHOT_TERMINAL_ANSWERS,
             watched_files: SNAPSHOT_WATCHED_FILES,
             searched_bytes: SNAPSHOT_SEARCHED_BYTES,
+            learned_names: SNAPSHOT_LEARNED_NAMES,
+            recheck: Duration::from_millis(SNAPSHOT_RECHECK_MS),
         }
     }
 }

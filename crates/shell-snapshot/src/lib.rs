@@ -27,4 +27,5 @@ pub use failure::{Failed, Failure};
 pub use inventory::{Inventory, LeftOut, Name};
 pub use observer::{Availability, CaptureFinished, CommandPrepared, Observer, Outcome, Purpose, Unobserved};
 pub use request::Request;
-pub use snapshots::{Description, Held, Prepared, ReplayKind, Snapshots, Summary};
+pub use snapshot::ReplayKind;
+pub use snapshots::{Description, Held, Prepared, Snapshots, Summary};

@@ -58,25 +58,25 @@ impl<'a> LoginScript<'a> {
                 self.arguments,
             )
         };
-        // Not every shell can close a descriptor, so it may prefer its environment.
-        let (replay, inherited) = match replay(Transport::File(DESCRIPTOR)) {
-            Some(replay) => {
-                let descriptor = snapshot
-                    .file
-                    .open()
-                    .map_err(|error| Unrestored::Descriptor(error.kind()))?;
-                (
-                    replay,
-                    vec![Inherited {
-                        number: DESCRIPTOR,
-                        descriptor: Arc::new(descriptor),
-                    }],
-                )
+        let through_file = match &snapshot.file {
+            Some(file) => replay(Transport::File(DESCRIPTOR)).map(|replay| (replay, file)),
+            None => None,
+        };
+        let (replay, inherited) = match through_file {
+            Some((replay, file)) => {
+                let open = file.open();
+                let descriptor = open.map_err(|error| Unrestored::Descriptor(error.kind()))?;
+                let inherited = Inherited {
+                    number: DESCRIPTOR,
+                    descriptor: Arc::new(descriptor),
+                };
+                (replay, vec![inherited])
             }
-            None => (
-                replay(Transport::Environment).ok_or(Unrestored::NoTransport)?,
-                Vec::new(),
-            ),
+            // A shell that cannot close a descriptor prefers this although there is one.
+            None => {
+                let replay = replay(Transport::Environment);
+                (replay.ok_or(Unrestored::NoTransport)?, Vec::new())
+            }
         };
         let mut environment = snapshot
             .difference

@@ -1,10 +1,12 @@
 //! One snapshot: what a capture found, ready to be given to commands.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use exec_process::environment::Environment;
 use exec_protocol::limits::SnapshotLimits;
 
+use crate::cache::Alike;
 use crate::dialect::Dialect;
 use crate::environment::Difference;
 use crate::sealed::SealedFile;
@@ -21,12 +23,36 @@ pub(crate) struct Snapshot {
     pub(crate) difference: Difference,
     /// The rest.
     pub(crate) state: State,
-    /// The state as a file.
-    pub(crate) file: SealedFile,
+    /// How it gets to a command.
+    pub(crate) replay: ReplayKind,
+    /// The state as a file, where it is replayed from one.
+    pub(crate) file: Option<SealedFile>,
     /// What it holds.
     pub(crate) inventory: Inventory,
     /// How long its capture took.
     pub(crate) took: Duration,
+}
+
+/// How the state gets to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayKind {
+    /// In a sealed file without a name.
+    File,
+    /// In environment variables, where a sandbox lets no descriptor be opened by path.
+    Environment,
+}
+
+/// A complete capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Capture {
+    /// Up to its end marker.
+    pub(crate) stream: Vec<u8>,
+    /// What frames it.
+    pub(crate) nonce: String,
+    /// The environment that the startup files were given.
+    pub(crate) given: Environment,
+    /// How its state is to be replayed.
+    pub(crate) replay: ReplayKind,
 }
 
 impl Snapshot {
@@ -36,27 +62,34 @@ impl Snapshot {
     /// It is not what the shell writes, or it is too large.
     pub(crate) fn read(
         dialect: &'static dyn Dialect,
-        stream: &[u8],
-        nonce: &str,
-        given: &Environment,
+        capture: &Capture,
         limits: &SnapshotLimits,
         took: Duration,
     ) -> Result<Self, Failure> {
-        let sections = Sections::read(stream, nonce)?;
-        let captured = dialect.read(&sections, given)?;
-        let difference = Difference::between(given, &captured.environment);
+        let sections = Sections::read(&capture.stream, &capture.nonce)?;
+        let captured = dialect.read(&sections, &capture.given)?;
+        let difference = Difference::between(&capture.given, &captured.environment);
         if difference.bytes() > limits.environment_bytes {
             return Err(Failure::EnvironmentTooLarge);
         }
-        if captured.state.file.len() > limits.state_bytes {
+        let state = captured.state;
+        let max = match capture.replay {
+            ReplayKind::File => limits.state_bytes,
+            ReplayKind::Environment => limits.state_environment_bytes.saturating_sub(difference.bytes()),
+        };
+        if state.bytes(capture.replay) > max {
             return Err(Failure::StateTooLarge);
         }
-        // No descriptor or no memory is left: then it cannot be read either.
-        let file = SealedFile::new(&captured.state.file).map_err(|_| Failure::ReadFailed)?;
+        let file = match capture.replay {
+            // No descriptor or no memory is left: then it cannot be read either.
+            ReplayKind::File => Some(SealedFile::new(&state.file).map_err(|_| Failure::ReadFailed)?),
+            ReplayKind::Environment => None,
+        };
         Ok(Self {
             dialect,
             difference,
-            state: captured.state,
+            state,
+            replay: capture.replay,
             file,
             inventory: captured.inventory,
             took,
@@ -65,6 +98,22 @@ impl Snapshot {
 
     /// Bytes of state.
     pub(crate) fn state_bytes(&self) -> u64 {
-        self.state.file.len() as u64
+        self.state.bytes(self.replay) as u64
+    }
+}
+
+impl Alike for Arc<Snapshot> {
+    fn is_like(&self, other: &Self) -> bool {
+        self.difference == other.difference && self.state == other.state && self.inventory == other.inventory
+    }
+}
+
+impl State {
+    /// What travels, in bytes.
+    fn bytes(&self, replay: ReplayKind) -> usize {
+        match replay {
+            ReplayKind::Environment if !self.text.is_empty() => self.text.len(),
+            ReplayKind::File | ReplayKind::Environment => self.file.len(),
+        }
     }
 }

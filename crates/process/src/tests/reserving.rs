@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use bytes::Bytes;
 use exec_protocol::exit::ExitCause;
 use exec_protocol::limits::Limits;
 use exec_protocol::process::ProcessState;
@@ -40,6 +41,7 @@ fn rewrite() -> Rewrite {
             number: 9,
             descriptor: Arc::new(null),
         }],
+        notice: Bytes::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use exec_process::{Command, Ended, Hidden, Inherited, Signal, StartError};
 use rustix::io::{Errno, read};
 use rustix::process::{Pid, kill_process};
 
-use super::{Stage, in_time, is_alive, line, pipe, shell, terminal};
+use super::{Lines, Stage, in_time, is_alive, pipe, shell, terminal};
 
 /// All of them. One leaves a helper, whose process id it is.
 pub(super) async fn all(stage: &Stage) -> i32 {
@@ -48,7 +48,7 @@ async fn a_lost_warden_fails_it_and_another_starts_what_waited(stage: &Stage) {
     assert_eq!(stage.told(&process).await.output, b"hi\n");
 }
 
-fn hide(stage: &Stage, script: &str) -> (Hidden, std::io::BufReader<std::fs::File>) {
+fn hide(stage: &Stage, script: &str) -> (Hidden, Lines) {
     let (state, write) = pipe();
     let command = Command {
         inherited: vec![Inherited {
@@ -87,11 +87,9 @@ async fn it_controls_its_terminal_and_its_end_is_seen(stage: &Stage) {
 }
 
 async fn its_state_comes_through_a_descriptor(stage: &Stage) {
-    let (hidden, state) = hide(stage, "echo state >&9; exec 9>&-; exec sleep 1000");
-    let (state, said) = line(state).await;
-    assert_eq!(said, "state");
-    let (_, end) = line(state).await;
-    assert_eq!(end, "", "the shell alone had it");
+    let (hidden, mut state) = hide(stage, "echo state >&9; exec 9>&-; exec sleep 1000");
+    assert_eq!(state.next().await.as_deref(), Some("state"));
+    assert_eq!(state.next().await, None, "the shell alone had it");
     // Others start meanwhile, and it is none of them.
     let told = stage.told(&stage.start("beside", shell("echo hi"))).await;
     assert_eq!(told.output, b"hi\n");
@@ -120,12 +118,11 @@ const FAMILY: &str = "trap 'echo trapped >&9' EXIT HUP TERM; \
     echo shell $$ >&9; \
     while :; do sleep 1000 9>&-; done";
 
-async fn family(stage: &Stage) -> (Hidden, std::io::BufReader<std::fs::File>, HashMap<String, i32>) {
+async fn family(stage: &Stage) -> (Hidden, Lines, HashMap<String, i32>) {
     let (hidden, mut state) = hide(stage, FAMILY);
     let mut pids = HashMap::new();
     while pids.len() < 4 {
-        let (rest, said) = line(state).await;
-        state = rest;
+        let said = state.next().await.expect("a line");
         let (kind, pid) = said.split_once(' ').expect("two words");
         pids.insert(kind.to_owned(), pid.parse().expect("a number"));
     }
@@ -136,22 +133,24 @@ async fn family(stage: &Stage) -> (Hidden, std::io::BufReader<std::fs::File>, Ha
 }
 
 async fn killed_nothing_of_it_is_left(stage: &Stage) {
-    let (hidden, state, pids) = family(stage).await;
+    let (hidden, mut state, pids) = family(stage).await;
     hidden.kill();
     in_time(hidden.tree_ended()).await;
     assert_eq!(in_time(hidden.exited()).await, Ended::Killed(Signal::KILL));
     assert!(!pids.values().any(is_alive), "{pids:?}");
-    let (_, end) = line(state).await;
-    assert_eq!(end, "", "no trap ran");
+    assert_eq!(state.next().await, None, "no trap ran");
     assert_eq!(in_time(printed(&hidden)).await, "");
 }
 
 async fn dropped_nothing_of_it_is_left(stage: &Stage) {
-    let (hidden, state, pids) = family(stage).await;
+    let (hidden, mut state, pids) = family(stage).await;
     drop(hidden);
     gone(&pids, &["shell", "plain", "deaf", "apart"]).await;
-    let (_, end) = line(state).await;
-    assert_eq!(end, "", "no trap ran: it was not hung up on first");
+    assert_eq!(
+        state.next().await,
+        None,
+        "no trap ran: it was not hung up on first"
+    );
 }
 
 /// Waits until these are gone.
@@ -165,12 +164,11 @@ async fn gone(pids: &HashMap<String, i32>, kinds: &[&str]) {
 }
 
 async fn its_helpers_live_on(stage: &Stage) -> i32 {
-    let (hidden, state, pids) = family(stage).await;
+    let (hidden, mut state, pids) = family(stage).await;
     hidden.leave_helpers();
     assert_eq!(in_time(hidden.exited()).await, Ended::Killed(Signal::KILL));
     gone(&pids, &["shell", "plain"]).await;
-    let (_, end) = line(state).await;
-    assert_eq!(end, "", "no trap ran");
+    assert_eq!(state.next().await, None, "no trap ran");
     drop(hidden);
     // Its terminal is closed by now, and others have come and gone.
     stage.told(&stage.start("meanwhile", shell("true"))).await;

@@ -4,9 +4,8 @@
 mod hidden;
 mod reserving;
 
-use std::fs::File;
 use std::future::Future;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,12 +13,15 @@ use std::time::Duration;
 
 use exec_process::warden::{FirstWarden, WardenConfig, run_replacement};
 use exec_process::{
-    Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts,
+    Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts, watch_fd,
 };
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::{ExitCause, Tree};
 use exec_protocol::limits::Limits;
 use exec_protocol::process::{ResourceLimits, TerminalSize, WaitReason, WaitUntil};
+use rustix::pipe::PipeFlags;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -235,20 +237,43 @@ async fn no_descriptor_is_left(stage: &Stage) {
     assert_eq!(count(), before);
 }
 
-/// Our end of a pipe, and the end a command inherits.
-fn pipe() -> (BufReader<File>, Arc<OwnedFd>) {
-    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("pipe");
-    (BufReader::new(read.into()), Arc::new(write))
+/// Our end of a pipe that a command writes lines to.
+struct Lines {
+    end: AsyncFd<OwnedFd>,
+    came: Vec<u8>,
 }
 
-/// The next line that comes, without its end.
-async fn line(mut from: BufReader<File>) -> (BufReader<File>, String) {
-    let read = tokio::task::spawn_blocking(move || {
-        let mut line = String::new();
-        from.read_line(&mut line).expect("read");
-        (from, line.trim_end().to_owned())
-    });
-    in_time(read).await.expect("no panic")
+/// Our end of a pipe, and the end a command inherits.
+fn pipe() -> (Lines, Arc<OwnedFd>) {
+    let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).expect("pipe");
+    rustix::io::ioctl_fionbio(&read, true).expect("a pipe");
+    let end = watch_fd(read, Interest::READABLE).expect("registered");
+    let came = Vec::new();
+    (Lines { end, came }, Arc::new(write))
+}
+
+impl Lines {
+    /// The next line, without its end; `None`: nobody has the other end any more.
+    async fn next(&mut self) -> Option<String> {
+        in_time(self.read()).await
+    }
+
+    async fn read(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.came.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.came.drain(..=end).collect();
+                return Some(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
+            let mut ready = self.end.readable().await.expect("registered");
+            let mut buffer = [0u8; 256];
+            match rustix::io::read(self.end.get_ref(), &mut buffer) {
+                Ok(0) => return None,
+                Ok(count) => self.came.extend_from_slice(&buffer[..count]),
+                Err(rustix::io::Errno::AGAIN) => ready.clear_ready(),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
 }
 
 async fn in_time<F: Future>(what: F) -> F::Output {

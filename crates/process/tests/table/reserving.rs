@@ -5,7 +5,7 @@ use std::sync::Arc;
 use exec_process::{Inherited, Rewrite, StartError};
 use exec_protocol::process::WaitUntil;
 
-use super::{Stage, in_time, line, pipe, shell, terminal};
+use super::{Stage, in_time, pipe, shell, terminal};
 
 pub(super) async fn all(stage: &Stage) {
     what_was_reserved_runs_rewritten(stage).await;
@@ -15,7 +15,7 @@ pub(super) async fn all(stage: &Stage) {
 async fn what_was_reserved_runs_rewritten(stage: &Stage) {
     for on in [shell("echo plain"), terminal("echo plain")] {
         let id = format!("rewritten {:?}", on.stdio);
-        let (state, write) = pipe();
+        let (mut state, write) = pipe();
         let rewrite = Rewrite {
             argv: vec!["sh".into(), "-c".into(), "echo $WHAT; echo state >&9".into()],
             arg0: None,
@@ -34,14 +34,13 @@ async fn what_was_reserved_runs_rewritten(stage: &Stage) {
         let process = Arc::clone(reserved.process());
         process.open_notifications();
         reserved.launch(Some(rewrite));
-        let (state, said) = line(state).await;
-        assert_eq!(said, "state");
+        assert_eq!(state.next().await.as_deref(), Some("state"));
         let told = stage.told(&process).await;
         let output = String::from_utf8_lossy(&told.output);
         assert_eq!((output.trim_end(), told.exit_code), ("rewritten", 0));
-        let (_, end) = line(state).await;
         assert_eq!(
-            end, "",
+            state.next().await,
+            None,
             "nobody holds it any more, neither here nor in the warden"
         );
     }

@@ -1,11 +1,12 @@
 //! A command is given the descriptors it inherits, and no others.
 
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use exec_process::{Inherited, Signal};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::Test;
 use crate::fixture::Fixture;
@@ -102,10 +103,16 @@ fn nobody_but_the_command_holds_what_it_inherits(mut fixture: Fixture) {
         descriptor: Arc::new(write),
     });
     let running = fixture.start(launch);
-    let mut text = String::new();
+    let mut text = [0u8; 16];
+    assert_eq!(rustix::io::read(&read, &mut text), Ok(6));
     // Ends though the command runs: neither the warden nor a keeper has it open.
-    std::fs::File::from(read).read_to_string(&mut text).expect("read");
-    assert_eq!(text, "state\n");
+    let mut end = [PollFd::new(&read, PollFlags::IN)];
+    let bound = Timespec {
+        tv_sec: 10,
+        tv_nsec: 0,
+    };
+    assert_eq!(poll(&mut end, Some(&bound)), Ok(1), "in time");
+    assert_eq!(rustix::io::read(&read, &mut text), Ok(0));
     fixture.warden().end(running.id, Signal::TERM, Duration::ZERO);
     fixture.end_of(running.id);
 }

@@ -84,6 +84,7 @@ fn contents(held: Held) -> SnapshotContents {
         environment_bytes: held.summary.environment_bytes,
         replay: match held.replay {
             ReplayKind::File => SnapshotReplay::File,
+            ReplayKind::Environment => SnapshotReplay::Environment,
         },
         functions: names(inventory.functions),
         aliases: names(inventory.aliases),

@@ -7,15 +7,23 @@ use exec_protocol::limits::SnapshotLimits;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::key::{Culprit, Key};
+use super::key::{Home, Key};
+use super::learned::Learned;
 use super::lookup::{Flight, FlightId, Found, Outcome, Peeked};
 use crate::freshness::Watched;
-use crate::{Failed, Failure, Purpose};
+use crate::{Failed, Failure, Purpose, Request};
+
+/// Whether two snapshots hold the same.
+pub(crate) trait Alike {
+    /// Whether they do.
+    fn is_like(&self, other: &Self) -> bool;
+}
 
 /// Snapshots of type `S`, by key.
 #[derive(Debug)]
 pub(crate) struct Cache<S> {
     limits: SnapshotLimits,
+    learned: Learned,
     /// The least recently used first.
     entries: VecDeque<Entry<S>>,
     /// The oldest first.
@@ -41,7 +49,7 @@ enum State<S> {
 /// Startup files that hung.
 #[derive(Debug)]
 struct Timeout {
-    culprit: Culprit,
+    home: Home,
     failed: Failed,
     since: Instant,
     watched: Arc<Watched>,
@@ -58,9 +66,10 @@ struct UnderWay<S> {
     detached: bool,
 }
 
-impl<S: Clone> Cache<S> {
+impl<S: Clone + Alike> Cache<S> {
     pub(crate) fn new(limits: SnapshotLimits) -> Self {
         Self {
+            learned: Learned::new(limits.learned_names, limits.recheck),
             limits,
             entries: VecDeque::new(),
             timeouts: VecDeque::new(),
@@ -69,11 +78,18 @@ impl<S: Clone> Cache<S> {
         }
     }
 
+    /// The key of a request, without what was learned to make no difference.
+    pub(crate) fn key(&self, request: &Request) -> Key {
+        let key = Key::new(request);
+        let names = self.learned.of(&key.home());
+        key.without(&names)
+    }
+
     /// What must be looked at before a lookup of that key: a stat of each file.
     pub(crate) fn watched(&self, key: &Key) -> Vec<Arc<Watched>> {
         let entry = self.entries.iter().filter(|entry| entry.key == *key);
-        let culprit = key.culprit();
-        let timeouts = self.timeouts.iter().filter(|timeout| timeout.culprit == culprit);
+        let home = key.home();
+        let timeouts = self.timeouts.iter().filter(|timeout| timeout.home == home);
         entry
             .map(|entry| Arc::clone(&entry.watched))
             .chain(timeouts.map(|timeout| Arc::clone(&timeout.watched)))
@@ -82,6 +98,15 @@ impl<S: Clone> Cache<S> {
 
     /// These files are no longer as they were: forgets what was made of them, and failures too.
     pub(crate) fn changed(&mut self, watched: &Arc<Watched>) {
+        // The files may name now what they did not when it was learned.
+        let meant = |entry: &&Entry<S>| Arc::ptr_eq(&entry.watched, watched);
+        let homes: Vec<Home> = self
+            .entries
+            .iter()
+            .filter(meant)
+            .map(|entry| entry.key.home())
+            .collect();
+        self.learned.forget(|home| homes.contains(home));
         self.entries.retain(|entry| !Arc::ptr_eq(&entry.watched, watched));
         self.timeouts
             .retain(|timeout| !Arc::ptr_eq(&timeout.watched, watched));
@@ -132,8 +157,8 @@ impl<S: Clone> Cache<S> {
                 }
             }
         }
-        let culprit = key.culprit();
-        match self.timeouts.iter().find(|timeout| timeout.culprit == culprit) {
+        let home = key.home();
+        match self.timeouts.iter().find(|timeout| timeout.home == home) {
             Some(timeout) => Peeked::Failed(timeout.failed),
             None => Peeked::Missing { failures },
         }
@@ -169,12 +194,15 @@ impl<S: Clone> Cache<S> {
         watched: &Arc<Watched>,
         now: Instant,
     ) {
-        let Some(flight) = self.take_flight(id) else {
+        let Some(mut flight) = self.take_flight(id) else {
             return;
         };
         if !flight.detached {
             match &result {
                 Ok(snapshot) => {
+                    self.learn(&flight.key, snapshot, watched, now);
+                    let names = self.learned.of(&flight.key.home());
+                    flight.key = flight.key.without(&names);
                     let state = State::Ready {
                         snapshot: snapshot.clone(),
                         purpose: flight.purpose,
@@ -196,6 +224,56 @@ impl<S: Clone> Cache<S> {
             }
         }
         flight.outcome.send_replace(Some(result));
+    }
+
+    /// Learns from a snapshot that is equal to another one, whose key differs in one variable that no startup file
+    /// names: that variable makes no difference.
+    fn learn(&mut self, key: &Key, snapshot: &S, watched: &Watched, now: Instant) {
+        let lone = self.entries.iter().find_map(|entry| match &entry.state {
+            State::Ready { snapshot: other, .. } if other.is_like(snapshot) => entry.key.lone_difference(key),
+            State::Ready { .. } | State::Failed { .. } => None,
+        });
+        let home = key.home();
+        let Some(name) = lone.filter(|name| !watched.mentions(name)) else {
+            return;
+        };
+        if !self.learned.learn(&home, &name, now) {
+            return;
+        }
+        let names = [name];
+        let entries = std::mem::take(&mut self.entries);
+        // Of those whose keys are equal now, the one used last stays.
+        for mut entry in entries {
+            if entry.key.home() == home {
+                entry.key = entry.key.without(&names);
+            }
+            self.entries.retain(|earlier| earlier.key != entry.key);
+            self.entries.push_back(entry);
+        }
+        for flight in &mut self.flights {
+            if flight.key.home() == home {
+                flight.key = flight.key.clone().without(&names);
+            }
+        }
+    }
+
+    /// Whether what was learned of that key's startup files is to be looked at again: by a capture in the background,
+    /// whose outcome goes to [`rechecked`](Self::rechecked).
+    pub(crate) fn take_recheck(&mut self, key: &Key, now: Instant) -> bool {
+        self.learned.take_due(&key.home(), now)
+    }
+
+    /// What such a capture yielded: if it is not what is cached, nothing that was learned holds.
+    pub(crate) fn rechecked(&mut self, key: &Key, snapshot: &S) {
+        let cached = self.entries.iter().find(|entry| entry.key == *key);
+        let Some(State::Ready { snapshot: cached, .. }) = cached.map(|entry| &entry.state) else {
+            return;
+        };
+        if !cached.is_like(snapshot) {
+            let home = key.home();
+            self.learned.forget(|of| *of == home);
+            self.entries.retain(|entry| entry.key.home() != home);
+        }
     }
 
     /// Ends a capture that nobody makes any more: those who wait see its end without an outcome.
@@ -223,15 +301,15 @@ impl<S: Clone> Cache<S> {
 
     /// Startup files that hang do so in every directory: whoever waits for another capture of them waits no longer.
     fn remember_timeout(&mut self, key: &Key, failed: Failed, watched: &Arc<Watched>, now: Instant) {
-        let culprit = key.culprit();
+        let home = key.home();
         for flight in &self.flights {
-            if flight.key.culprit() == culprit {
+            if flight.key.home() == home {
                 flight.outcome.send_replace(Some(Err(failed)));
             }
         }
-        self.timeouts.retain(|timeout| timeout.culprit != culprit);
+        self.timeouts.retain(|timeout| timeout.home != home);
         self.timeouts.push_back(Timeout {
-            culprit,
+            home,
             failed,
             since: now,
             watched: Arc::clone(watched),
@@ -247,7 +325,8 @@ impl<S: Clone> Cache<S> {
         let is_meant = |of: &str| scope.is_none_or(|scope| scope == of);
         let before = self.entries.len() + self.timeouts.len();
         self.entries.retain(|entry| !is_meant(entry.key.scope()));
-        self.timeouts.retain(|timeout| !is_meant(&timeout.culprit.scope));
+        self.timeouts.retain(|timeout| !is_meant(&timeout.home.scope));
+        self.learned.forget(|home| is_meant(&home.scope));
         for flight in &mut self.flights {
             flight.detached |= is_meant(flight.key.scope());
         }
@@ -267,3 +346,7 @@ impl<S: Clone> Cache<S> {
             .retain(|timeout| now < timeout.since + limits.failure);
     }
 }
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

@@ -21,9 +21,9 @@ pub(crate) struct Key {
     environment: Environment,
 }
 
-/// Whose startup files hang: whatever the directory and the rest of the environment.
+/// Whose startup files: whatever the directory and the rest of the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Culprit {
+pub(crate) struct Home {
     pub(super) scope: String,
     shell: ShellKind,
     path: PathBuf,
@@ -53,9 +53,33 @@ impl Key {
         &self.scope
     }
 
-    pub(super) fn culprit(&self) -> Culprit {
+    /// The same without variables that were found to make no difference.
+    pub(super) fn without(mut self, names: &[OsString]) -> Self {
+        for name in names {
+            self.environment.remove(name);
+        }
+        self
+    }
+
+    /// The one variable in which the two differ, value or presence; `None`: they differ in more, or not at all.
+    pub(super) fn lone_difference(&self, other: &Self) -> Option<OsString> {
+        let (mine, others) = (&self.environment, &other.environment);
+        let changed = mine
+            .iter()
+            .filter(|(name, value)| others.get(*name) != Some(*value));
+        let gone = others.iter().filter(|(name, _)| !mine.contains_key(*name));
+        let mut names = changed.chain(gone).map(|(name, _)| name);
+        let name = names.next().filter(|_| names.next().is_none())?;
+        let rest = |key: &Self| Self {
+            environment: Environment::new(),
+            ..key.clone()
+        };
+        (rest(self) == rest(other)).then(|| name.clone())
+    }
+
+    pub(super) fn home(&self) -> Home {
         let variable = |name| self.environment.get(OsStr::new(name)).cloned();
-        Culprit {
+        Home {
             scope: self.scope.clone(),
             shell: self.shell,
             path: self.path.clone(),

@@ -2,8 +2,9 @@
 
 mod cache_table;
 mod key;
+mod learned;
 mod lookup;
 
-pub(crate) use cache_table::Cache;
+pub(crate) use cache_table::{Alike, Cache};
 pub(crate) use key::Key;
 pub(crate) use lookup::{FlightId, Found, Peeked};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use exec_process::ProcessTable;
 use exec_protocol::limits::SnapshotLimits;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::run::{Ending, Run, run};
 use crate::dialect::{Try, dialect_of};
@@ -35,6 +35,7 @@ impl Attempts for ShellAttempts {
         let (table, limits) = (Arc::clone(&self.table), self.limits.clone());
         Box::pin(async move {
             let began = Instant::now();
+            let end = began + limits.attempt;
             let Some(dialect) = dialect_of(request.shell) else {
                 // As it starts without a snapshot, it may well start.
                 return Err(Failed {
@@ -47,15 +48,14 @@ impl Attempts for ShellAttempts {
             });
             let capture = tried.await?;
             let past_login = true;
-            let read = move || {
-                let given = &capture.given;
-                let took = began.elapsed();
-                Snapshot::read(dialect, &capture.stream, &capture.nonce, given, &limits, took)
-            };
+            let read = move || Snapshot::read(dialect, &capture, &limits, began.elapsed());
             // A large one takes milliseconds, which nobody else shall wait for.
-            let read = tokio::task::spawn_blocking(read).await;
-            read.unwrap_or(Err(Failure::ReadFailed))
-                .map_err(|failure| Failed { failure, past_login })
+            let read = tokio::task::spawn_blocking(read);
+            let result = match timeout_at(end, read).await {
+                Ok(read) => read.unwrap_or(Err(Failure::ReadFailed)),
+                Err(_) => Err(Failure::ReadFailed),
+            };
+            result.map_err(|failure| Failed { failure, past_login })
         })
     }
 }

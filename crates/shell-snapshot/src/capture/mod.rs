@@ -5,6 +5,8 @@ mod run;
 mod stream;
 mod terminal;
 
+#[cfg(test)]
+pub(crate) use attempt::Attempt;
 pub(crate) use attempt::{Attempts, ShellAttempts};
 
 /// Set in a capture's environment, so that a careful user can guard a line of a startup file.

@@ -22,6 +22,7 @@ use super::stream::Stream;
 use super::terminal::{END_OF_INPUT, Terminal};
 use crate::dialect::{Dialect, Try};
 use crate::sections::Frame;
+use crate::snapshot::{Capture, ReplayKind};
 use crate::{Failure, Request};
 
 /// The descriptor that the state leaves through: above all that startup files and shells use (bash keeps its own
@@ -57,17 +58,6 @@ pub(super) enum Ending<C> {
     TimedOut,
     /// It failed, and would again.
     Failed(Failure),
-}
-
-/// A complete capture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Capture {
-    /// Up to its end marker.
-    pub(super) stream: Vec<u8>,
-    /// What frames it.
-    pub(super) nonce: String,
-    /// The environment that the startup files were given.
-    pub(super) given: Environment,
 }
 
 /// Runs the shell until its state is there, it ends, or the moment comes. What is left of it is ended: all of it
@@ -121,6 +111,8 @@ pub(super) async fn run(
                 stream: reader.stream.into_bytes(),
                 nonce: frame.nonce,
                 given,
+                // Without a sandbox, descriptors can be opened by path.
+                replay: ReplayKind::File,
             })
         }
         failed => {

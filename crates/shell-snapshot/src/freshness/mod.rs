@@ -1,6 +1,7 @@
 //! Which startup files a capture read, and whether they are still as they were.
 
 mod identity;
+mod mentioned;
 mod sourced;
 mod watched;
 

@@ -1,6 +1,6 @@
 //! The files behind a snapshot.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,16 @@ use exec_process::environment::Environment;
 use exec_protocol::limits::SnapshotLimits;
 
 use super::identity::Identity;
+use super::mentioned::Mentioned;
 use super::sourced::{Places, sourced_files};
 
 /// Startup files as they were: present or absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Watched(Vec<(PathBuf, Option<Identity>)>);
+pub(crate) struct Watched {
+    files: Vec<(PathBuf, Option<Identity>)>,
+    /// What they name.
+    mentioned: Mentioned,
+}
 
 impl Watched {
     /// Looks at a shell, at its startup files, and at those that they source by a literal path. Blocks.
@@ -35,6 +40,7 @@ impl Watched {
         for path in startup {
             add(&mut files, path);
         }
+        let mut mentioned = Mentioned::default();
         // The shell itself sources nothing.
         let mut at = 1;
         while let Some((path, identity)) = files.get(at) {
@@ -43,25 +49,32 @@ impl Watched {
                 continue;
             }
             let Some(text) = read(path, limits.searched_bytes) else {
+                mentioned.miss();
                 continue;
             };
+            mentioned.read(&text, text.len() < limits.searched_bytes);
             for path in sourced_files(&text, &places) {
                 add(&mut files, path);
             }
         }
-        Self(files)
+        Self { files, mentioned }
     }
 
     /// Whether a file is no longer as it was. Blocks, for a stat of each.
     pub(crate) fn has_changed(&self) -> bool {
-        self.0
+        self.files
             .iter()
             .any(|(path, identity)| Identity::of(path) != *identity)
     }
 
+    /// Whether a startup file may name a variable. One that was not read, or not to its end, may.
+    pub(crate) fn mentions(&self, name: &OsStr) -> bool {
+        self.mentioned.may_hold(name.as_bytes())
+    }
+
     /// The files, and whether they were there.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, bool)> {
-        self.0
+        self.files
             .iter()
             .map(|(path, identity)| (path.as_path(), identity.is_some()))
     }
@@ -78,7 +91,7 @@ impl Places {
     fn of(environment: &Environment) -> Self {
         let directory = |name: &str| {
             environment
-                .get(std::ffi::OsStr::new(name))
+                .get(OsStr::new(name))
                 .filter(|value| value.as_bytes().starts_with(b"/"))
                 .map(OsString::as_os_str)
                 .map(|value| value.as_bytes().to_vec())

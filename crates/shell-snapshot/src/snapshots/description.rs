@@ -1,12 +1,14 @@
 //! What can be told of snapshots: names and sizes, never a value.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::inventory::Name;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{ReplayKind, Snapshot};
 use crate::{Availability, Failure, Inventory};
 
 /// How large a snapshot is.
@@ -24,13 +26,6 @@ pub struct Summary {
     pub aliases: usize,
     /// Variables, those exported among them.
     pub variables: usize,
-}
-
-/// How the state gets to a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplayKind {
-    /// In a file without a name.
-    File,
 }
 
 /// What is cached for a request.
@@ -78,12 +73,11 @@ impl Summary {
 
 impl Held {
     pub(super) fn of(snapshot: &Snapshot, since: Option<Instant>, now: Instant) -> Self {
-        use std::os::unix::ffi::OsStrExt;
-        let names = |name: &std::ffi::OsStr| name.as_bytes().to_vec();
+        let names = |name: &OsStr| name.as_bytes().to_vec();
         Self {
             summary: Summary::of(snapshot),
             age: since.map(|since| now - since).unwrap_or_default(),
-            replay: ReplayKind::File,
+            replay: snapshot.replay,
             inventory: snapshot.inventory.clone(),
             exported: snapshot.difference.set_names().map(names).collect(),
             unset: snapshot.difference.unset_names().map(names).collect(),

@@ -128,7 +128,7 @@ impl Snapshots {
 
     /// Says what is cached for a request.
     pub async fn describe(&self, request: Request) -> Description {
-        let key = Key::new(&request);
+        let key = self.shared.cache().key(&request);
         self.look(&key).await;
         let now = Instant::now();
         let mut cache = self.shared.cache();
@@ -197,13 +197,27 @@ impl Snapshots {
         }
     }
 
+    fn find(&self, request: &Arc<Request>, purpose: Purpose) -> Found<Arc<Snapshot>> {
+        let now = Instant::now();
+        let mut cache = self.shared.cache();
+        // Anew: what was learned may have been forgotten by a look.
+        let key = cache.key(request);
+        let found = cache.find(&key, purpose, now);
+        let recheck = matches!(found, Found::Ready(..)) && cache.take_recheck(&key, now);
+        drop(cache);
+        if recheck {
+            flight::recheck(&self.shared, key, Arc::clone(request));
+        }
+        found
+    }
+
     async fn acquire(&self, request: &Arc<Request>, purpose: Purpose) -> Acquired {
-        let key = Key::new(request);
         // As it was found at first.
         let mut found_at_first = None;
         loop {
+            let key = self.shared.cache().key(request);
             self.look(&key).await;
-            let found = self.shared.cache().find(&key, purpose, Instant::now());
+            let found = self.find(request, purpose);
             let (availability, outcome, made_for) = match found {
                 Found::Ready(snapshot, made_for) => {
                     return Acquired {
@@ -268,3 +282,7 @@ fn under_way(made_for: Purpose) -> Availability {
         Purpose::Execution => Availability::CapturePending,
     }
 }
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::engine::Shared;
-use crate::cache::FlightId;
+use crate::cache::{FlightId, Key};
 use crate::dialect::dialect_of;
 use crate::freshness::Watched;
 use crate::observer::CaptureFinished;
-use crate::{Purpose, Request};
+use crate::snapshot::Snapshot;
+use crate::{Failed, Purpose, Request};
 
 /// Makes a capture, tells the observer, and puts its outcome where those who wait look.
 pub(super) fn launch(
@@ -28,9 +29,7 @@ pub(super) fn launch(
         // Closed never: the semaphore lives as long as this.
         let _room = shared.room.acquire().await;
         let watched = Arc::new(look(shared, &request).await);
-        let began = Instant::now();
-        let result = shared.attempts.attempt(Arc::clone(&request)).await.map(Arc::new);
-        let now = Instant::now();
+        let result = capture(shared, &request, purpose, attempt).await;
         if let Err(failed) = &result
             && attempt == 1
         {
@@ -42,18 +41,43 @@ pub(super) fn launch(
                 failed.failure
             );
         }
-        shared.observer.capture_finished(&CaptureFinished {
-            purpose,
-            attempt,
-            shell: request.shell,
-            result: match &result {
-                Ok(snapshot) => Ok(snapshot.state_bytes()),
-                Err(failed) => Err(failed.failure),
-            },
-            duration: now - began,
-        });
-        shared.cache().finish(landing.id, result, &watched, now);
+        shared
+            .cache()
+            .finish(landing.id, result, &watched, Instant::now());
     });
+}
+
+/// Makes a capture only to see whether what was learned of a key still holds. Nobody waits for it.
+pub(super) fn recheck(shared: &Arc<Shared>, key: Key, request: Arc<Request>) {
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move {
+        let _room = shared.room.acquire().await;
+        let result = capture(&shared, &request, Purpose::Prewarm, 1).await;
+        if let Ok(snapshot) = result {
+            shared.cache().rechecked(&key, &snapshot);
+        }
+    });
+}
+
+async fn capture(
+    shared: &Shared,
+    request: &Arc<Request>,
+    purpose: Purpose,
+    attempt: u32,
+) -> Result<Arc<Snapshot>, Failed> {
+    let began = Instant::now();
+    let result = shared.attempts.attempt(Arc::clone(request)).await.map(Arc::new);
+    shared.observer.capture_finished(&CaptureFinished {
+        purpose,
+        attempt,
+        shell: request.shell,
+        result: match &result {
+            Ok(snapshot) => Ok(snapshot.state_bytes()),
+            Err(failed) => Err(failed.failure),
+        },
+        duration: began.elapsed(),
+    });
+    result
 }
 
 /// The startup files as they are before the capture: what changes from here on is seen.

@@ -4,5 +4,5 @@ mod description;
 mod engine;
 mod flight;
 
-pub use description::{Description, Held, ReplayKind, Summary};
+pub use description::{Description, Held, Summary};
 pub use engine::{Prepared, Snapshots};

@@ -13,3 +13,6 @@ mod variables;
 mod words;
 
 pub(crate) use shell::Bash;
+
+#[cfg(test)]
+mod tests;

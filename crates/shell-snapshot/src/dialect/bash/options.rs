@@ -30,6 +30,16 @@ const SET_LAST: &[&str] = &["verbose", "xtrace"];
 /// Of `shopt`, what says how the shell was started and cannot be set.
 const SHOPT_NOT_KEPT: &[&str] = &["login_shell", "restricted_shell"];
 
+/// Changed by entering or leaving posix mode, which the dump does. Of these BASHOPTS, noted before, tells; it does not
+/// tell of what an assignment to GLOBIGNORE or BASH_COMPAT turns on.
+const SHOPT_OF_POSIX: &[&str] = &[
+    "expand_aliases",
+    "inherit_errexit",
+    "interactive_comments",
+    "shift_verbose",
+    "sourcepath",
+];
+
 /// On in a bare interactive shell.
 const SHOPT_BARE: &[&str] = &[
     "checkwinsize",
@@ -122,16 +132,20 @@ pub(super) fn read(options: &[u8], shopt: &[u8]) -> Result<Options, Failure> {
     let mut line = || lines.next().ok_or(Failure::InvalidCapture);
     let (flags, set_on, shopt_on) = (line()?, line()?, line()?);
     let set_on: BTreeSet<&str> = set_on.split(':').filter(|name| !name.is_empty()).collect();
-    let mut shopt_on: BTreeSet<&str> = shopt_on.split(':').filter(|name| !name.is_empty()).collect();
-    let all = shopt
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(|line| {
-            line.strip_prefix("shopt -s ")
-                .or_else(|| line.strip_prefix("shopt -u "))
-        })
-        .collect::<Option<BTreeSet<&str>>>()
-        .ok_or(Failure::InvalidCapture)?;
+    let shopt_noted: BTreeSet<&str> = shopt_on.split(':').collect();
+    let mut all = BTreeSet::new();
+    let mut shopt_on = BTreeSet::new();
+    for line in shopt.lines().filter(|line| !line.is_empty()) {
+        let (is_on, name) = match (line.strip_prefix("shopt -s "), line.strip_prefix("shopt -u ")) {
+            (Some(name), _) => (true, name),
+            (_, Some(name)) => (false, name),
+            _ => return Err(Failure::InvalidCapture),
+        };
+        all.insert(name);
+        if (is_on && !SHOPT_OF_POSIX.contains(&name)) || shopt_noted.contains(name) {
+            shopt_on.insert(name);
+        }
+    }
     if !flags.contains('i') {
         // What a user types is read by an interactive shell.
         shopt_on.insert("expand_aliases");
@@ -159,7 +173,9 @@ pub(super) fn read(options: &[u8], shopt: &[u8]) -> Result<Options, Failure> {
     }
     for &name in all.union(&shopt_on).filter(|name| !SHOPT_NOT_KEPT.contains(name)) {
         let is_on = shopt_on.contains(name);
-        if is_on {
+        if name.starts_with("compat") {
+            // With BASH_COMPAT, which turning this on would set.
+        } else if is_on {
             read.on.push(name.to_owned());
         } else if name == "extglob" || !SHOPT_OFF.contains(&name) {
             read.off.push(name.to_owned());
