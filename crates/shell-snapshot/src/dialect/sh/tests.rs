@@ -461,6 +461,56 @@ fn what_is_kept_and_what_is_not_is_named() {
 }
 
 #[test]
+fn files_sourced_by_a_computed_name_are_owned_up_to() {
+    let files = [
+        (".profile", ". \"$(echo ~/.computed)\"\n"),
+        (".computed", "f() { :; }\n"),
+    ];
+    for behind in [Behind::Dash, Behind::Busybox] {
+        let home = Home::new(&format!("sh-computed-{behind:?}"), &files);
+        let shell = behind.path(&home);
+        let captured = capture(&Sh, &shell, &home, &home.environment(), Try::Interactive).unwrap();
+        let left_out: Vec<_> = captured
+            .inventory
+            .left_out
+            .iter()
+            .map(|left_out| left_out.what.as_slice())
+            .collect();
+        assert_eq!(
+            left_out,
+            [b"functions of files that are sourced by a computed name"],
+            "{behind:?}"
+        );
+    }
+}
+
+#[test]
+fn a_shell_that_only_an_interactive_startup_ends_is_captured_without() {
+    let files = [(
+        ".profile",
+        "EV=1\nexport EV\ncase $- in *i*) exec true ;; esac\nf() { echo \"fn $EV\"; }\n",
+    )];
+    for &behind in ALL {
+        let home = Home::new(&format!("sh-noninteractive-{behind:?}"), &files);
+        let shell = behind.path(&home);
+        let environment = home.environment();
+        let interactive = capture(&Sh, &shell, &home, &environment, Try::Interactive);
+        assert_eq!(interactive.unwrap_err(), Failure::MissingOutput, "{behind:?}");
+        let captured = capture(&Sh, &shell, &home, &environment, Try::NonInteractive).unwrap();
+        let output = replay(
+            &Sh,
+            &shell,
+            &home,
+            &captured,
+            Transport::File(9),
+            OsStr::new("f"),
+            &[],
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "fn 1\n", "{behind:?}");
+    }
+}
+
+#[test]
 fn a_bare_shell_has_nothing_of_its_own_in_a_snapshot() {
     for behind in [Behind::Dash, Behind::Busybox, Behind::Mksh] {
         let home = Home::new(&format!("sh-bare-{behind:?}"), &[]);
