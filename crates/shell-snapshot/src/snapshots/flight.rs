@@ -30,8 +30,9 @@ pub(super) fn launch(
         let _room = shared.room.acquire().await;
         let watched = Arc::new(look(shared, &request).await);
         let result = capture(shared, &request, purpose, attempt).await;
+        // Once, however often it is tried; who prewarms is told.
         if let Err(failed) = &result
-            && attempt == 1
+            && (purpose, attempt) == (Purpose::Execution, 1)
         {
             let (shell, reason) = (request.shell.name(), failed.failure.name());
             tracing::warn!(
