@@ -85,6 +85,7 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         session.run(input, watch_parent).await;
         Ok::<_, DaemonError>(())
     })?;
+    exec_shell_snapshot::remove_place();
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
     std::mem::forget(runtime);

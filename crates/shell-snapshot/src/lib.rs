@@ -22,7 +22,7 @@ mod snapshot;
 mod snapshots;
 mod state;
 
-pub use dialect::ShellKind;
+pub use dialect::{ShellKind, remove_place};
 pub use failure::{Failed, Failure};
 pub use inventory::{Inventory, LeftOut, Name};
 pub use observer::{Availability, CaptureFinished, CommandPrepared, Observer, Outcome, Purpose, Unobserved};

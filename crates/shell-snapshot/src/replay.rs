@@ -9,13 +9,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use exec_process::{Inherited, Rewrite};
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::{ReplayKind, Snapshot};
 use crate::state::Transport;
-use crate::{Failure, Request};
+use crate::{Failure, Request, ShellKind};
 
 /// The descriptor that the state comes through. Shells let scripts use 3 to 9 by number; the first line of the state
 /// closes it.
-const DESCRIPTOR: i32 = 9;
+pub(crate) const DESCRIPTOR: i32 = 9;
 
 /// A command that a snapshot applies to: `[shell, "-lc", script, arguments…]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,35 +48,30 @@ impl<'a> LoginScript<'a> {
     /// # Errors
     /// No descriptor is left, or the shell cannot be given its state.
     pub(crate) fn restore(self, request: &Request, snapshot: &Snapshot) -> Result<Rewrite, Unrestored> {
-        let replay = |transport| {
-            let dialect = snapshot.dialect;
-            dialect.replay(
+        let transport = match snapshot.replay {
+            ReplayKind::File => Transport::File(DESCRIPTOR),
+            ReplayKind::Environment => Transport::Environment,
+        };
+        let replay = snapshot
+            .dialect
+            .replay(
                 &request.path,
                 &snapshot.state,
                 transport,
                 self.script,
                 self.arguments,
             )
-        };
-        let through_file = match &snapshot.file {
-            Some(file) => replay(Transport::File(DESCRIPTOR)).map(|replay| (replay, file)),
-            None => None,
-        };
-        let (replay, inherited) = match through_file {
-            Some((replay, file)) => {
+            .ok_or(Unrestored::NoTransport)?;
+        let inherited = match &snapshot.file {
+            Some(file) => {
                 let open = file.open();
                 let descriptor = open.map_err(|error| Unrestored::Descriptor(error.kind()))?;
-                let inherited = Inherited {
+                vec![Inherited {
                     number: DESCRIPTOR,
                     descriptor: Arc::new(descriptor),
-                };
-                (replay, vec![inherited])
+                }]
             }
-            // A shell that cannot close a descriptor prefers this although there is one.
-            None => {
-                let replay = replay(Transport::Environment);
-                (replay.ok_or(Unrestored::NoTransport)?, Vec::new())
-            }
+            None => Vec::new(),
         };
         let mut environment = snapshot
             .difference
@@ -99,10 +94,9 @@ impl<'a> LoginScript<'a> {
     /// the script.
     pub(crate) fn bare(self, request: &Request, failure: Failure) -> Rewrite {
         // Of these shells, only fish reads its configuration for every script.
-        let flags = if request.shell == crate::ShellKind::Fish {
-            "-Nc"
-        } else {
-            "-c"
+        let flags = match request.shell {
+            ShellKind::Fish => "-Nc",
+            ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh => "-c",
         };
         let head = [request.path.as_os_str(), OsStr::new(flags), self.script];
         let head = head.into_iter().map(OsStr::to_os_string);

@@ -1,5 +1,7 @@
 //! One snapshot: what a capture found, ready to be given to commands.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +11,10 @@ use exec_protocol::limits::SnapshotLimits;
 use crate::cache::Alike;
 use crate::dialect::Dialect;
 use crate::environment::Difference;
+use crate::replay::DESCRIPTOR;
 use crate::sealed::SealedFile;
 use crate::sections::Sections;
-use crate::state::State;
+use crate::state::{State, Transport};
 use crate::{Failure, Inventory};
 
 /// A snapshot.
@@ -31,6 +34,16 @@ pub(crate) struct Snapshot {
     pub(crate) inventory: Inventory,
     /// How long its capture took.
     pub(crate) took: Duration,
+}
+
+impl dyn Dialect {
+    /// Whether a state of this kind is to be replayed from a file.
+    fn can_read_file(&self, state: &State) -> bool {
+        let transport = Transport::File(DESCRIPTOR);
+        let nothing = OsStr::new("");
+        self.replay(Path::new(""), state, transport, nothing, &[])
+            .is_some()
+    }
 }
 
 /// How the state gets to a command.
@@ -80,7 +93,12 @@ impl Snapshot {
         if state.bytes(capture.replay) > max {
             return Err(Failure::StateTooLarge);
         }
-        let file = match capture.replay {
+        // Not every shell can close a descriptor: it may prefer its environment.
+        let replay = match capture.replay {
+            ReplayKind::File if dialect.can_read_file(&state) => ReplayKind::File,
+            ReplayKind::File | ReplayKind::Environment => ReplayKind::Environment,
+        };
+        let file = match replay {
             // No descriptor or no memory is left: then it cannot be read either.
             ReplayKind::File => Some(SealedFile::new(&state.file).map_err(|_| Failure::ReadFailed)?),
             ReplayKind::Environment => None,
@@ -89,7 +107,7 @@ impl Snapshot {
             dialect,
             difference,
             state,
-            replay: capture.replay,
+            replay,
             file,
             inventory: captured.inventory,
             took,

@@ -3,6 +3,9 @@
 mod bash;
 mod fish;
 mod sh;
+mod zsh;
+
+pub use zsh::remove_place;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
@@ -52,13 +55,13 @@ impl ShellKind {
     }
 }
 
-/// How to capture and restore a shell; `None`: it cannot be.
-pub(crate) fn dialect_of(shell: ShellKind) -> Option<&'static dyn Dialect> {
+/// How to capture and restore a shell.
+pub(crate) fn dialect_of(shell: ShellKind) -> &'static dyn Dialect {
     match shell {
-        ShellKind::Bash => Some(&bash::Bash),
-        ShellKind::Sh => Some(&sh::Sh),
-        ShellKind::Fish => Some(&fish::Fish),
-        ShellKind::Zsh => None,
+        ShellKind::Bash => &bash::Bash,
+        ShellKind::Zsh => &zsh::Zsh,
+        ShellKind::Sh => &sh::Sh,
+        ShellKind::Fish => &fish::Fish,
     }
 }
 

@@ -30,8 +30,9 @@ pub(super) fn launch(
         let _room = shared.room.acquire().await;
         let watched = Arc::new(look(shared, &request).await);
         let result = capture(shared, &request, purpose, attempt).await;
+        // Once, however often it is tried; who prewarms is told.
         if let Err(failed) = &result
-            && attempt == 1
+            && (purpose, attempt) == (Purpose::Execution, 1)
         {
             let (shell, reason) = (request.shell.name(), failed.failure.name());
             tracing::warn!(
@@ -85,9 +86,7 @@ async fn look(shared: &Shared, request: &Arc<Request>) -> Watched {
     let (request, limits) = (Arc::clone(request), shared.limits.clone());
     let look = move || {
         let environment = &request.environment;
-        let startup = dialect_of(request.shell)
-            .map(|dialect| dialect.startup_files(environment))
-            .unwrap_or_default();
+        let startup = dialect_of(request.shell).startup_files(environment);
         Watched::look(&request.path, startup, environment, &limits)
     };
     tokio::task::spawn_blocking(look).await.unwrap_or_default()

@@ -1,0 +1,50 @@
+//! zsh as a [`Dialect`].
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use exec_process::environment::Environment;
+
+use super::{place, reading, replay, script, startup};
+use crate::Failure;
+use crate::dialect::{CaptureCommand, Dialect, Try};
+use crate::sections::{Frame, Sections};
+use crate::state::{Captured, Replay, State, Transport};
+
+/// zsh.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Zsh;
+
+impl Dialect for Zsh {
+    fn capture(&self, shell: &Path, try_: Try, frame: &Frame, _: &Environment) -> CaptureCommand {
+        let flags = match try_ {
+            Try::Interactive => "-lic",
+            Try::NonInteractive => "-lc",
+        };
+        let script = script::capture(frame, place::path());
+        CaptureCommand {
+            argv: vec![shell.into(), flags.into(), script],
+            arg0: None,
+            set: Environment::new(),
+        }
+    }
+
+    fn startup_files(&self, environment: &Environment) -> Vec<PathBuf> {
+        startup::files(environment)
+    }
+
+    fn read(&self, sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
+        reading::read(sections, given)
+    }
+
+    fn replay(
+        &self,
+        shell: &Path,
+        state: &State,
+        transport: Transport,
+        script: &OsStr,
+        arguments: &[OsString],
+    ) -> Option<Replay> {
+        replay::command(shell, state, transport, place::path(), script, arguments)
+    }
+}
