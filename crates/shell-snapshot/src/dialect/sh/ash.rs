@@ -192,9 +192,10 @@ fn functions_and_aliases(
     let live = live(&types, command);
 
     let aliases = assignments(&sections.get("aliases"), b"")?;
+    let unread = unread(&files, &found, &live);
     let mut late = Vec::new();
     for name in &live {
-        match definition(name, &found) {
+        match definition(name, &found, &unread) {
             Ok((file, function)) => {
                 inventory.functions.insert(name.to_vec());
                 if *name == b"command" || expands_alias(file, function, &found, &aliases) {
@@ -211,8 +212,8 @@ fn functions_and_aliases(
             }
         }
     }
-    for ((path, _), found) in files.iter().zip(&found) {
-        if found.evaluates {
+    for (file, ((path, _), found)) in files.iter().zip(&found).enumerate() {
+        if found.evaluates && !unread.contains(&file) {
             inventory.left_out.push(LeftOut {
                 what: [b"functions made by eval in ".as_slice(), path].concat(),
                 why: "cannot be seen if there are any: this shell neither lists nor prints functions",
@@ -274,17 +275,39 @@ fn live<'a>(types: &'a [u8], command: &'a [u8]) -> BTreeSet<&'a [u8]> {
         .collect()
 }
 
+/// The numbers of files that were not read, whatever sources them: they define functions that are not there. A profile
+/// often sources what is for another shell only if it runs in that.
+fn unread(files: &[(&[u8], &[u8])], found: &[Definitions<'_>], live: &BTreeSet<&[u8]>) -> BTreeSet<usize> {
+    if files
+        .iter()
+        .any(|(_, text)| memchr::memmem::find(text, b"unset -f").is_some())
+    {
+        return BTreeSet::new();
+    }
+    let missing = |function: &Function<'_>| !function.conditional && !live.contains(function.name);
+    found
+        .iter()
+        .enumerate()
+        .filter(|(_, found)| found.functions.iter().any(missing))
+        .map(|(file, _)| file)
+        .collect()
+}
+
 /// The definition that is in force, and the number of its file.
 fn definition<'f, 'a>(
     name: &[u8],
     found: &'f [Definitions<'a>],
+    unread: &BTreeSet<usize>,
 ) -> Result<(usize, &'f Function<'a>), &'static str> {
-    let all: Vec<(usize, &Function<'_>)> = found
+    let mut all: Vec<(usize, &Function<'_>)> = found
         .iter()
         .enumerate()
         .flat_map(|(file, found)| found.functions.iter().map(move |function| (file, function)))
         .filter(|(_, function)| function.name == name)
         .collect();
+    if all.iter().any(|(file, _)| !unread.contains(file)) {
+        all.retain(|(file, _)| !unread.contains(file));
+    }
     let last = *all.last().ok_or(
         "cannot be restored: made by eval or in another function, and this shell cannot print functions",
     )?;

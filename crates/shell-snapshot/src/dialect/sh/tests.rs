@@ -278,6 +278,22 @@ const CASES: &[Case] = &[
         shells: ALL,
     },
     Case {
+        // As Debian's profile does; the functions of .bashrc are not those of this shell.
+        name: "for-another-shell",
+        files: &[
+            (
+                ".profile",
+                "if [ -n \"$NOT_THIS\" ]; then . ~/.bashrc; fi\nENV=~/.shrc\nexport ENV\n",
+            ),
+            (".bashrc", "f() { echo bash; }\nonly() { :; }\n"),
+            (".shrc", "f() { echo sh; }\n"),
+        ],
+        script: "f; only 2>/dev/null || echo none",
+        stdout: "sh\nnone\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
         name: "redefined",
         files: &[(
             ".profile",
