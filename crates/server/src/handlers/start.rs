@@ -49,7 +49,9 @@ pub(super) async fn start(
     let span = call.span.step(Step::Start).of_process(&id);
     let started = match snapshot.filter(|_| is_ours) {
         Some((request, argv, arg0)) => {
-            let prepare = handlers.snapshots.prepare(request, &argv, arg0.as_deref());
+            let prepare = handlers
+                .snapshots
+                .prepare(request, &argv, arg0.as_deref(), &Unobserved);
             let preparing = call.span.step(Step::PrepareShellSnapshot).of_process(&id);
             tokio::select! {
                 biased;
