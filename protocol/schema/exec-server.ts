@@ -128,6 +128,27 @@ recursive?: boolean | null,
 sandbox?: SandboxRequest | null, };
 
 /**
+ * Result of `shellSnapshot/describe`. Names that are not UTF-8 have U+FFFD where they are not.
+ */
+export type DescribeSnapshotResponse = { 
+/**
+ * What a command would find now.
+ */
+availability: SnapshotAvailability, 
+/**
+ * The failure that is remembered.
+ */
+failure?: SnapshotFailure | null, 
+/**
+ * The snapshot that is there.
+ */
+snapshot?: SnapshotContents | null, 
+/**
+ * Files whose change ends it: the shell, its startup files, and those they source by a literal path.
+ */
+watchedFiles: Array<WatchedFile>, };
+
+/**
  * One entry of a directory.
  */
 export type DirectoryEntry = { 
@@ -343,7 +364,11 @@ step: string,
 /**
  * The error's name: `EMFILE`.
  */
-errno: string, } | { "kind": "terminatedWhileStarting" } | { "kind": "wardenLost" } | { "kind": "requestCancelled" };
+errno: string, } | { "kind": "terminatedWhileStarting" } | { "kind": "wardenLost" } | { "kind": "snapshotFailed", 
+/**
+ * Why.
+ */
+reason: SnapshotFailure, } | { "kind": "requestCancelled" };
 
 /**
  * `process/start.metadata`.
@@ -580,7 +605,38 @@ environmentInfo: EnvironmentInfo, };
  */
 export type InitializedParams = Record<symbol, never>;
 
+/**
+ * Params of `shellSnapshot/invalidate`.
+ */
+export type InvalidateSnapshotParams = { 
+/**
+ * Whose snapshots; all without.
+ */
+scopeId?: string | null, };
+
+/**
+ * Result of `shellSnapshot/invalidate`.
+ */
+export type InvalidateSnapshotResponse = { 
+/**
+ * How many snapshots and remembered failures were dropped.
+ */
+dropped: number, };
+
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
+
+/**
+ * Something that a snapshot does not hold.
+ */
+export type LeftOut = { 
+/**
+ * Its name, with its kind: `trap EXIT`.
+ */
+what: string, 
+/**
+ * Why, for people.
+ */
+why: string, };
 
 /**
  * Result of `process/list`.
@@ -750,6 +806,35 @@ network: NetworkAccess, } | { "type": "disabled" } | { "type": "external",
  * Network.
  */
 network: NetworkAccess, };
+
+/**
+ * Result of `shellSnapshot/prewarm`.
+ */
+export type PrewarmResponse = { 
+/**
+ * How long the capture took.
+ */
+durationMs: number, 
+/**
+ * Its state.
+ */
+stateBytes: number, 
+/**
+ * What it changes in the environment.
+ */
+environmentBytes: number, 
+/**
+ * How many functions it holds.
+ */
+functions: number, 
+/**
+ * How many aliases.
+ */
+aliases: number, 
+/**
+ * How many variables, those exported among them.
+ */
+variables: number, };
 
 /**
  * A process's name, chosen by the client; unique in the session while the process is known.
@@ -1133,7 +1218,7 @@ path: string, };
  */
 export type ShellSnapshotRequest = { 
 /**
- * What the snapshot is shared within: a conversation and an environment, say.
+ * What the snapshot is shared within: a conversation and an environment, say. 1 to 256 bytes.
  */
 scopeId: string, 
 /**
@@ -1153,6 +1238,103 @@ processId: ProcessId,
  * `interrupt`, a POSIX name (`SIGTERM`) or `SIGRTMIN+n`.
  */
 signal: string, };
+
+/**
+ * How a command finds its snapshot.
+ */
+export type SnapshotAvailability = "prewarm_ready" | "prewarm_pending" | "cache_hit" | "capture_pending" | "on_demand" | "unavailable";
+
+/**
+ * What a snapshot holds: names and sizes, never a value.
+ */
+export type SnapshotContents = { 
+/**
+ * Since its capture.
+ */
+ageMs: number, 
+/**
+ * How long the capture took.
+ */
+durationMs: number, 
+/**
+ * Its state.
+ */
+stateBytes: number, 
+/**
+ * What it changes in the environment.
+ */
+environmentBytes: number, 
+/**
+ * How it gets to a command.
+ */
+replay: SnapshotReplay, 
+/**
+ * Functions, autoloaded ones too.
+ */
+functions: Array<string>, 
+/**
+ * Aliases of every kind.
+ */
+aliases: Array<string>, 
+/**
+ * Variables that startup files exported or changed.
+ */
+exported: Array<string>, 
+/**
+ * Variables that startup files took out of the environment.
+ */
+unset: Array<string>, 
+/**
+ * Variables that are not exported.
+ */
+variables: Array<string>, 
+/**
+ * Options that are not as in a bare shell.
+ */
+options: Array<string>, 
+/**
+ * What startup files made and the snapshot does not hold.
+ */
+leftOut: Array<LeftOut>, };
+
+/**
+ * Why a capture failed.
+ */
+export type SnapshotFailure = "unsupported_shell" | "missing_command" | "spawn_failed" | "missing_output" | "read_failed" | "capture_too_large" | "wait_failed" | "nonzero_exit" | "timeout" | "invalid_capture" | "environment_too_large" | "state_too_large";
+
+/**
+ * Params of `shellSnapshot/prewarm` and `shellSnapshot/describe`: those of the commands that are to have it.
+ */
+export type SnapshotParams = { 
+/**
+ * As in `process/start.shellSnapshot`.
+ */
+scopeId: string, 
+/**
+ * As in `process/start.shellSnapshot`.
+ */
+shell: Shell, 
+/**
+ * As in `process/start`.
+ */
+cwd: PathUri, 
+/**
+ * As in `process/start`.
+ */
+env: { [key in string]: string }, 
+/**
+ * As in `process/start`.
+ */
+envPolicy?: EnvPolicy | null, 
+/**
+ * As in `process/start`.
+ */
+sandbox?: SandboxRequest | null, };
+
+/**
+ * How the state gets to a command.
+ */
+export type SnapshotReplay = "file" | "environment";
 
 /**
  * Which path a spawn failed on.
@@ -1467,6 +1649,19 @@ export type WatchMissingResponse = {
 watching: boolean, };
 
 /**
+ * A file that is looked at whenever a command asks.
+ */
+export type WatchedFile = { 
+/**
+ * Where it is looked for.
+ */
+path: PathUri, 
+/**
+ * Whether it was there before the capture.
+ */
+present: boolean, };
+
+/**
  * The caps a client can run into; see [`crate::limits`].
  */
 export type WireLimits = { 
@@ -1604,6 +1799,12 @@ export interface Methods {
   "process/list": { params: Empty, result: ListResponse },
   /** Waits for a condition, and answers once. */
   "process/wait": { params: WaitParams, result: WaitResponse },
+  /** Captures a shell's state ahead of the commands that start from it. */
+  "shellSnapshot/prewarm": { params: SnapshotParams, result: PrewarmResponse },
+  /** Says what is cached of a shell's state: names and sizes, never a value. */
+  "shellSnapshot/describe": { params: SnapshotParams, result: DescribeSnapshotResponse },
+  /** Drops cached shell state, and remembered failures. */
+  "shellSnapshot/invalidate": { params: InvalidateSnapshotParams, result: InvalidateSnapshotResponse },
   /** Describes a file or directory. */
   "fs/getMetadata": { params: PathParams, result: Metadata },
   /** Reads a whole file. */

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::PathUri;
+use crate::snapshot::SnapshotFailure;
 
 /// Not JSON.
 pub const PARSE_ERROR: i32 = -32700;
@@ -133,6 +134,11 @@ pub enum ErrorKind {
     TerminatedWhileStarting,
     /// The warden died.
     WardenLost,
+    /// A shell's state could not be captured.
+    SnapshotFailed {
+        /// Why.
+        reason: SnapshotFailure,
+    },
     /// Cancelled with `$/cancelRequest`.
     RequestCancelled,
 }
@@ -161,7 +167,8 @@ impl ErrorKind {
             | Self::SpawnPermissionDenied { .. }
             | Self::SpawnFailed { .. }
             | Self::TerminatedWhileStarting
-            | Self::WardenLost => INTERNAL_ERROR,
+            | Self::WardenLost
+            | Self::SnapshotFailed { .. } => INTERNAL_ERROR,
             Self::RequestCancelled => REQUEST_CANCELLED,
         }
     }

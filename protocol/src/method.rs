@@ -10,6 +10,7 @@ use crate::environment::*;
 use crate::filesystem::*;
 use crate::initialize::{InitializeParams, InitializeResponse, InitializedParams};
 use crate::process::*;
+use crate::snapshot::*;
 
 /// Params or a result that says nothing: `{}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +147,12 @@ methods! {
     List = "process/list": Empty => ListResponse;
     /// Waits for a condition, and answers once.
     Wait = "process/wait": WaitParams => WaitResponse;
+    /// Captures a shell's state ahead of the commands that start from it.
+    PrewarmSnapshot = "shellSnapshot/prewarm": SnapshotParams => PrewarmResponse;
+    /// Says what is cached of a shell's state: names and sizes, never a value.
+    DescribeSnapshot = "shellSnapshot/describe": SnapshotParams => DescribeSnapshotResponse;
+    /// Drops cached shell state, and remembered failures.
+    InvalidateSnapshot = "shellSnapshot/invalidate": InvalidateSnapshotParams => InvalidateSnapshotResponse;
     /// Describes a file or directory.
     GetMetadata = "fs/getMetadata": PathParams => Metadata;
     /// Reads a whole file.

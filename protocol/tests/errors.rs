@@ -64,6 +64,10 @@ fn kinds() {
         ),
         (-32603, json!({"kind": "terminatedWhileStarting"})),
         (-32603, json!({"kind": "wardenLost"})),
+        (
+            -32603,
+            json!({"kind": "snapshotFailed", "reason": "nonzero_exit"}),
+        ),
         (-32800, json!({"kind": "requestCancelled"})),
     ];
     assert_eq!(shapes, expected);

@@ -58,6 +58,7 @@ async fn launch(warden: &Warden, exits: &mut UnboundedReceiver<LaunchId>, id: u6
         output: None,
         terminal: false,
         limits: ResourceLimits::default(),
+        inherited: Vec::new(),
     });
     assert_eq!(exits.recv().await, Some(LaunchId(id)));
     began.elapsed()

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
+use std::ops::RangeInclusive;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,6 +33,32 @@ pub struct Command {
     pub timeouts: Timeouts,
     /// Resource limits.
     pub limits: ResourceLimits,
+    /// Descriptors it has besides 0–2: [`MAX_INHERITED`] at most.
+    pub inherited: Vec<Inherited>,
+}
+
+/// Most descriptors that a process is given besides 0–2: a shell snapshot needs one, and each has its place in a
+/// child's plan, where nothing can be allocated.
+pub const MAX_INHERITED: usize = 2;
+
+/// The numbers that these may have: above the standard streams, and below any limit of open files that is in use,
+/// beyond which dup3(2) would fail.
+pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=255;
+
+/// A descriptor that a process inherits. It stays open here for as long as somebody holds it.
+#[derive(Debug, Clone)]
+pub struct Inherited {
+    /// Its number in the child, 3 or more: of [`INHERITED_NUMBERS`].
+    pub number: i32,
+    /// What it is.
+    pub descriptor: Arc<OwnedFd>,
+}
+
+/// The same number for the same descriptor.
+impl PartialEq for Inherited {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number && Arc::ptr_eq(&self.descriptor, &other.descriptor)
+    }
 }
 
 /// What descriptors 0–2 of a process are.
@@ -87,6 +116,33 @@ const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
 impl Command {
     /// Checks it and puts it in the shape execve(2) takes.
     pub(crate) fn prepare(&self) -> Result<Prepared, InvalidCommand> {
+        check_inherited(&self.inherited)?;
+        Execution {
+            argv: &self.argv,
+            arg0: self.arg0.as_deref(),
+            environment: &self.environment,
+            cwd: &self.cwd,
+        }
+        .prepare()
+    }
+}
+
+/// What execve(2) needs to know, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Execution<'a> {
+    /// As in [`Command`].
+    pub(crate) argv: &'a [OsString],
+    /// As in [`Command`].
+    pub(crate) arg0: Option<&'a OsStr>,
+    /// As in [`Command`].
+    pub(crate) environment: &'a BTreeMap<OsString, OsString>,
+    /// As in [`Command`].
+    pub(crate) cwd: &'a Path,
+}
+
+impl Execution<'_> {
+    /// Checks it and puts it in the shape execve(2) takes.
+    pub(crate) fn prepare(&self) -> Result<Prepared, InvalidCommand> {
         let Some(program) = self.argv.first() else {
             return Err(invalid("argv", "must not be empty"));
         };
@@ -99,7 +155,7 @@ impl Command {
                 .map_err(|_| invalid(format!("argv[{index}]"), "must not hold NUL"))?;
             argv.push(argument);
         }
-        if let (Some(arg0), Some(first)) = (&self.arg0, argv.first_mut()) {
+        if let (Some(arg0), Some(first)) = (self.arg0, argv.first_mut()) {
             *first = CString::new(arg0.as_bytes()).map_err(|_| invalid("arg0", "must not hold NUL"))?;
         }
         if !self.cwd.is_absolute() {
@@ -108,7 +164,7 @@ impl Command {
         let cwd =
             CString::new(self.cwd.as_os_str().as_bytes()).map_err(|_| invalid("cwd", "must not hold NUL"))?;
         let mut environment = Vec::with_capacity(self.environment.len());
-        for (name, value) in &self.environment {
+        for (name, value) in self.environment {
             environment.push(variable(name, value)?);
         }
         let programs = self
@@ -141,6 +197,28 @@ impl Command {
     }
 }
 
+/// Whether a child can be given these.
+pub(crate) fn check_inherited(inherited: &[Inherited]) -> Result<(), InvalidCommand> {
+    if inherited.len() > MAX_INHERITED {
+        return Err(invalid("inherited", &format!("at most {MAX_INHERITED}")));
+    }
+    for (index, one) in inherited.iter().enumerate() {
+        let member = format!("inherited[{index}].number");
+        if !INHERITED_NUMBERS.contains(&one.number) {
+            let (first, last) = (INHERITED_NUMBERS.start(), INHERITED_NUMBERS.end());
+            return Err(invalid(member, &format!("must be {first} to {last}")));
+        }
+        let twice = |other: &Inherited| other.number == one.number;
+        if inherited
+            .get(..index)
+            .is_some_and(|before| before.iter().any(twice))
+        {
+            return Err(invalid(member, "must be given once"));
+        }
+    }
+    Ok(())
+}
+
 fn variable(name: &OsStr, value: &OsStr) -> Result<CString, InvalidCommand> {
     let refuse = |reason| invalid(format!("env.{}", name.to_string_lossy()), reason);
     environment::check(name, value).map_err(refuse)?;
@@ -168,6 +246,7 @@ mod tests {
             input: Bytes::new(),
             timeouts: Timeouts::default(),
             limits: ResourceLimits::default(),
+            inherited: Vec::new(),
         }
     }
 
@@ -239,6 +318,32 @@ mod tests {
             let mut command = command(&["/bin/true"]);
             spoil(&mut command);
             assert_eq!(command.prepare().expect_err(member).member, *member);
+        }
+    }
+
+    #[test]
+    fn descriptors_have_numbers_of_their_own_above_the_streams() {
+        let null: Arc<OwnedFd> = Arc::new(std::fs::File::open("/dev/null").expect("there").into());
+        for (numbers, wrong) in [
+            (&[][..], None),
+            (&[3], None),
+            (&[255, 3], None),
+            (&[2], Some("inherited[0].number")),
+            (&[9, -1], Some("inherited[1].number")),
+            (&[256], Some("inherited[0].number")),
+            (&[9, 9], Some("inherited[1].number")),
+            (&[3, 4, 5], Some("inherited")),
+        ] {
+            let mut command = command(&["/bin/true"]);
+            command.inherited = numbers
+                .iter()
+                .map(|number| Inherited {
+                    number: *number,
+                    descriptor: Arc::clone(&null),
+                })
+                .collect();
+            let refused = command.prepare().err().map(|error| error.member);
+            assert_eq!(refused.as_deref(), wrong, "{numbers:?}");
         }
     }
 }

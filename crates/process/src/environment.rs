@@ -23,9 +23,13 @@ const CORE: &[&str] = &[
 const DEFAULT_EXCLUDES: &[&str] = &["*KEY*", "*SECRET*", "*TOKEN*"];
 
 const THREAD_ID: &str = "CODEX_THREAD_ID";
-const TOOL_CALL_ID: &str = "CODEX_TOOL_CALL_ID";
+/// Names the call that a command belongs to.
+pub const TOOL_CALL_ID: &str = "CODEX_TOOL_CALL_ID";
 const TRACEPARENT: &str = "TRACEPARENT";
 const TRACESTATE: &str = "TRACESTATE";
+
+/// The variables that come from a request's `metadata` and `trace`: they differ from call to call.
+pub const OF_ONE_CALL: &[&str] = &[THREAD_ID, TOOL_CALL_ID, TRACEPARENT, TRACESTATE];
 
 /// Prepares a child's environment. `own` is the daemon's.
 ///
@@ -70,8 +74,11 @@ pub fn prepare(
     Ok(environment)
 }
 
-/// inherit → default excludes → exclude → set → includeOnly.
-fn apply(own: &Environment, policy: &EnvPolicy) -> Result<Environment, InvalidCommand> {
+/// What a policy makes of `own`: inherit → default excludes → exclude → set → includeOnly.
+///
+/// # Errors
+/// A name or value in `set` that no environment can hold.
+pub fn apply(own: &Environment, policy: &EnvPolicy) -> Result<Environment, InvalidCommand> {
     let mut environment: Environment = own
         .iter()
         .filter(|(name, _)| match policy.inherit {
@@ -101,8 +108,9 @@ fn apply(own: &Environment, policy: &EnvPolicy) -> Result<Environment, InvalidCo
 }
 
 /// Variables that are the daemon's own: its exporters' secrets, its warden's settings, and the names of an outer
-/// session's call.
-fn is_private(name: &OsStr) -> bool {
+/// session's call. No child inherits them.
+#[must_use]
+pub fn is_private(name: &OsStr) -> bool {
     let name = name.as_bytes();
     name == THREAD_ID.as_bytes()
         || name == TOOL_CALL_ID.as_bytes()

@@ -19,6 +19,8 @@ pub(crate) trait Launcher: fmt::Debug + Send + Sync + 'static {
     fn signal(&self, id: LaunchId, signal: Signal);
     /// Ends the whole tree.
     fn end(&self, id: LaunchId, signal: Signal, grace: Duration);
+    /// Kills the leader, and hangs up on its session.
+    fn leave_helpers(&self, id: LaunchId);
     /// What can enforce which limit.
     fn enforces(&self) -> Enforces;
     /// How trees are tracked.
@@ -38,6 +40,10 @@ impl Launcher for Warden {
 
     fn end(&self, id: LaunchId, signal: Signal, grace: Duration) {
         Self::end(self, id, signal, grace);
+    }
+
+    fn leave_helpers(&self, id: LaunchId) {
+        Self::leave_helpers(self, id);
     }
 
     fn enforces(&self) -> Enforces {

@@ -6,9 +6,11 @@
 
 mod command;
 pub mod environment;
+mod hidden;
 mod launcher;
 mod process;
 mod registry;
+mod reserved;
 mod signal;
 mod sys;
 mod sys_async_fd;
@@ -23,11 +25,13 @@ mod table;
 mod tests;
 pub mod warden;
 
-pub use command::{Command, InvalidCommand, Stdio, Timeouts};
+pub use command::{Command, INHERITED_NUMBERS, Inherited, InvalidCommand, MAX_INHERITED, Stdio, Timeouts};
+pub use hidden::{Ended, Hidden, StartHiddenError};
 pub use process::{
     CloseStdinError, Notification, Process, ReadPage, ResizeError, StartError, StartStep, Started,
     Subscriber, Turn, WaitError, WriteError,
 };
+pub use reserved::{Reserved, Rewrite};
 pub use signal::{InvalidSignal, Signal};
 pub use sys_async_fd::watch_fd;
 pub use table::{ProcessTable, StartRefused};

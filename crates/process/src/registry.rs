@@ -13,6 +13,7 @@ use exec_protocol::limits::{Limits, TRIM_BYTES, TRIM_DELAY_MS};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use crate::hidden::HiddenSet;
 use crate::process::{Lifecycle, Process};
 use crate::sys;
 use crate::warden::{Exit, LaunchFailure, LaunchId, WardenEvents};
@@ -21,6 +22,8 @@ use crate::warden::{Exit, LaunchFailure, LaunchId, WardenEvents};
 #[derive(Debug)]
 pub(crate) struct Registry {
     known: Mutex<Known>,
+    /// Processes that no client sees.
+    pub(crate) hidden: HiddenSet,
     /// A process has closed while none had.
     first_closed: Notify,
     /// A tree has ended.
@@ -82,6 +85,7 @@ impl Registry {
                 freed: 0,
                 trim_at: None,
             }),
+            hidden: HiddenSet::default(),
             first_closed: Notify::new(),
             tree_ended: Notify::new(),
         }
@@ -160,7 +164,7 @@ impl Registry {
         loop {
             let mut tree_ended = pin!(self.tree_ended.notified());
             tree_ended.as_mut().enable();
-            if self.trees().is_empty() {
+            if self.trees().is_empty() && self.hidden.is_empty() {
                 return;
             }
             tree_ended.await;
@@ -337,12 +341,19 @@ impl Lifecycle for Registry {
         self.lock().close(process.launch_id(), retained_cost);
         self.first_closed.notify_waiters();
     }
+
+    fn abandoned(&self, process: &Process) {
+        self.lock().remove(process.launch_id());
+        self.tree_ended.notify_waiters();
+    }
 }
 
 impl WardenEvents for Registry {
     fn started(&self, id: LaunchId, pid: u32, at: SystemInstant) {
         if let Some(process) = self.process(id) {
             process.on_started(pid, at);
+        } else {
+            self.hidden.started(id, pid);
         }
     }
 
@@ -351,8 +362,10 @@ impl WardenEvents for Registry {
             // Before anybody learns of it: the id is free by then.
             self.lock().remove(id);
             process.on_failed(failure);
-            self.tree_ended.notify_waiters();
+        } else {
+            self.hidden.failed(id, failure);
         }
+        self.tree_ended.notify_waiters();
     }
 
     fn exited(&self, id: LaunchId, exit: Exit) {
@@ -361,6 +374,9 @@ impl WardenEvents for Registry {
                 self.tree_over(id);
             }
             process.on_exited(&exit);
+        } else {
+            self.hidden.exited(id, &exit);
+            self.tree_ended.notify_waiters();
         }
     }
 
@@ -368,11 +384,16 @@ impl WardenEvents for Registry {
         if let Some(process) = self.process(id) {
             self.tree_over(id);
             process.on_tree_ended();
+        } else {
+            self.hidden.tree_ended(id);
+            self.tree_ended.notify_waiters();
         }
     }
 
     fn lost(&self) {
-        for process in self.trees() {
+        self.hidden.lost();
+        // The warden knew nothing of those that wait to be launched: another will start them.
+        for process in self.trees().iter().filter(|process| !process.is_reserved()) {
             let launch = process.launch_id();
             if process.is_starting() {
                 self.lock().remove(launch);

@@ -4,10 +4,19 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
+use crate::command::MAX_INHERITED;
 use crate::sys_raw::{call3, call5};
 
-/// The descriptor that reports to the warden, in a child and in a keeper.
-pub(crate) const REPORT: i32 = 3;
+/// A descriptor above 2 that a child keeps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Where it is in the warden; above 2.
+    pub(crate) source: i32,
+    /// Where it belongs; above 2.
+    pub(crate) target: i32,
+    /// Of dup3(2).
+    pub(crate) flags: i32,
+}
 
 /// The step of a child that failed.
 pub(crate) mod step {
@@ -45,8 +54,11 @@ pub(crate) struct ChildPlan {
     pub(crate) parent: AtomicI32,
     /// Descriptors for 0, 1 and 2, all above 2.
     pub(crate) stdio: [i32; 3],
-    /// Descriptor to keep as [`REPORT`]: a status pipe that exec closes, or the keepers' record pipe.
-    pub(crate) report: i32,
+    /// Descriptors above 2 that are kept, with targets that all differ: first the report to the warden (a status pipe
+    /// that exec closes, or the keepers' record pipe), then those that the command inherits.
+    pub(crate) places: [Place; 1 + MAX_INHERITED],
+    /// How many of them there are.
+    pub(crate) place_count: u32,
     /// Descriptor 0 is a PTY slave to be made the controlling terminal.
     pub(crate) terminal: bool,
     /// Soft and hard RLIMIT_NOFILE.
@@ -114,6 +126,17 @@ impl ChildPlan {
         matches!(self.gate.load(Ordering::SeqCst), gate::SHUT | gate::KILLED)
     }
 
+    /// The descriptors above 2 that are kept; the report is the first.
+    pub(crate) fn places(&self) -> &[Place] {
+        self.places.get(..self.place_count as usize).unwrap_or_default()
+    }
+
+    /// The descriptor that reports to the warden, once the descriptors are arranged.
+    pub(crate) fn report(&self) -> i32 {
+        let [report, ..] = self.places;
+        report.target
+    }
+
     fn fail(&self, step: u32, errno: i32) {
         self.failed_errno.store(errno, Ordering::SeqCst);
         self.failed_step.store(step, Ordering::SeqCst);
@@ -144,45 +167,93 @@ pub(crate) fn bind_to_parent(parent: i32) -> bool {
     }
 }
 
-/// Puts the plan's descriptors at 0–2 and its report at [`REPORT`], and closes all others.
+/// Puts the plan's descriptors at 0–2 and at their places, and closes all others.
 ///
 /// # Safety
 /// For a process with a descriptor table of its own that owns nothing in it.
-pub(crate) unsafe fn arrange_descriptors(plan: &ChildPlan, report_flags: i32) -> Result<(), i32> {
+pub(crate) unsafe fn arrange_descriptors(plan: &ChildPlan) -> Result<(), i32> {
+    let check = |done: isize| {
+        if done < 0 {
+            Err(-done as i32)
+        } else {
+            Ok(done as i32)
+        }
+    };
     for (target, source) in plan.stdio.iter().enumerate() {
         // SAFETY: dup3(2) takes no pointer; the table is this process's own. The sources are above 2, so
         // none is overwritten before it was used.
-        let done = unsafe { call3(libc::SYS_dup3, *source as usize, target, 0) };
-        if done < 0 {
-            return Err(-done as i32);
+        check(unsafe { call3(libc::SYS_dup3, *source as usize, target, 0) })?;
+    }
+    let mut places = plan.places;
+    let places = places.get_mut(..plan.place_count as usize).unwrap_or_default();
+    let mut above = 3;
+    for place in plan.places() {
+        above = above.max(place.target + 1);
+    }
+    for place in places.iter_mut() {
+        // It would be overwritten before it is used; or it is where it belongs, but would be closed by exec.
+        let in_the_way = plan.places().iter().any(|other| other.target == place.source);
+        let stays = place.source == place.target && place.flags & libc::O_CLOEXEC != 0;
+        if in_the_way && !stays {
+            // SAFETY: fcntl(F_DUPFD_CLOEXEC) takes no pointer; the table is this process's own.
+            place.source = check(unsafe {
+                call3(
+                    libc::SYS_fcntl,
+                    place.source as usize,
+                    libc::F_DUPFD_CLOEXEC as usize,
+                    above as usize,
+                )
+            })?;
         }
     }
-    if plan.report != REPORT {
-        // SAFETY: dup3(2) takes no pointer; the table is this process's own. The stdio sources have been used,
-        // so it does not matter if one of them stood at REPORT.
-        let done = unsafe {
-            call3(
-                libc::SYS_dup3,
-                plan.report as usize,
-                REPORT as usize,
-                report_flags as usize,
-            )
-        };
-        if done < 0 {
-            return Err(-done as i32);
+    for place in places.iter() {
+        if place.source != place.target {
+            // SAFETY: dup3(2) takes no pointer; the table is this process's own. The stdio sources have been used, and
+            // no source that is still to be used stands at a target.
+            check(unsafe {
+                call3(
+                    libc::SYS_dup3,
+                    place.source as usize,
+                    place.target as usize,
+                    place.flags as usize,
+                )
+            })?;
         }
     }
-    // SAFETY: close_range(2) takes no pointer; the table is this process's own.
-    let done = unsafe { call3(libc::SYS_close_range, REPORT as usize + 1, u32::MAX as usize, 0) };
-    if done < 0 {
-        // Before Linux 5.9. The warden's descriptors are all closed on exec; until then they are held.
-        for fd in (REPORT + 1)..1024 {
-            // SAFETY: close(2) takes no pointer; the table is this process's own, and nothing above REPORT in
-            // it is used again.
-            unsafe { call3(libc::SYS_close, fd as usize, 0, 0) };
-        }
-    }
+    close_others(plan);
     Ok(())
+}
+
+/// Closes every descriptor above 2 that is nobody's target.
+fn close_others(plan: &ChildPlan) {
+    let mut first = 3;
+    loop {
+        let targets = plan.places().iter().map(|place| place.target);
+        let Some(next) = targets.filter(|target| *target >= first).min() else {
+            break;
+        };
+        if first < next {
+            close_range(first, next - 1);
+        }
+        first = next + 1;
+    }
+    close_range(first, i32::MAX);
+}
+
+/// Closes the descriptors from `first` to `last`, which are nobody's.
+fn close_range(first: i32, last: i32) {
+    // SAFETY: close_range(2) takes no pointer; the table is this process's own, and nothing in the range is used again.
+    let done = unsafe { call3(libc::SYS_close_range, first as usize, last as usize, 0) };
+    if done == 0 {
+        return;
+    }
+    // Before Linux 5.9. The warden's descriptors are all closed on exec; until then they are held.
+    let mut fd = first;
+    while fd <= last.min(1023) {
+        // SAFETY: close(2) takes no pointer; the table is this process's own, and nothing in the range is used again.
+        unsafe { call3(libc::SYS_close, fd as usize, 0, 0) };
+        fd += 1;
+    }
 }
 
 /// The child of the warden: sets itself up and executes the command. Its status pipe ends either way.
@@ -252,11 +323,11 @@ unsafe fn set_up(plan: &ChildPlan, arrange: bool) -> Result<(), (u32, i32)> {
     setup(unsafe { call3(libc::SYS_setsid, 0, 0, 0) })?;
     if arrange {
         // SAFETY: the descriptor table is this process's own and it owns nothing in it.
-        unsafe { arrange_descriptors(plan, libc::O_CLOEXEC) }.map_err(|errno| (step::SETUP, errno))?;
+        unsafe { arrange_descriptors(plan) }.map_err(|errno| (step::SETUP, errno))?;
     } else {
         // The keeper's record pipe is not the command's.
         // SAFETY: close(2) on this process's own table.
-        unsafe { call3(libc::SYS_close, REPORT as usize, 0, 0) };
+        unsafe { call3(libc::SYS_close, plan.report() as usize, 0, 0) };
     }
     if plan.terminal {
         // SAFETY: ioctl(TIOCSCTTY) takes no pointer.

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use crate::sys_child::{ChildPlan, REPORT, arrange_descriptors, bind_to_parent, exit_raw, kept_child, step};
+use crate::sys_child::{ChildPlan, arrange_descriptors, bind_to_parent, exit_raw, kept_child, step};
 use crate::sys_raw::{call3, call5, clone_arguments, clone_with};
 
 /// What a [`Record`] says.
@@ -77,7 +77,7 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
     };
     plan.parent.store(own as i32, Ordering::SeqCst);
     // SAFETY: cloned without CLONE_FILES, this process has a table of its own, and owns nothing in it.
-    let arranged = unsafe { arrange_descriptors(plan, libc::O_CLOEXEC) };
+    let arranged = unsafe { arrange_descriptors(plan) };
     if let Err(errno) = arranged {
         give_up(plan, step::SETUP, errno);
     }
@@ -103,17 +103,24 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
     }
     // What the command reads and writes is not the keeper's to hold open.
     for fd in 0..3 {
-        // SAFETY: close(2) takes no pointer; the table is this process's own, and it uses only REPORT.
+        // SAFETY: close(2) takes no pointer; the table is this process's own, and it uses only the report.
         unsafe { call3(libc::SYS_close, fd, 0, 0) };
+    }
+    for place in plan.places().iter().skip(1) {
+        // SAFETY: close(2) takes no pointer; the table is this process's own, and the first place is the report.
+        unsafe { call3(libc::SYS_close, place.target as usize, 0, 0) };
     }
     if plan.failed_step.load(Ordering::SeqCst) != step::NONE {
         plan.leader_reaped.store(true, Ordering::SeqCst);
         reap(leader, 0);
-        send(&Record {
-            id: plan.id,
-            kind: kind::FAILED,
-            ..Record::default()
-        });
+        send(
+            plan,
+            &Record {
+                id: plan.id,
+                kind: kind::FAILED,
+                ..Record::default()
+            },
+        );
         exit_raw(0);
     }
     if plan.may_have_died() && died_before_exec(leader as u32) {
@@ -122,13 +129,16 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
         give_up(plan, step::ENDED, libc::ECANCELED);
     }
     plan.executed.store(true, Ordering::SeqCst);
-    send(&Record {
-        id: plan.id,
-        kind: kind::STARTED,
-        at: monotonic(),
-        pid: leader as i32,
-        ..Record::default()
-    });
+    send(
+        plan,
+        &Record {
+            id: plan.id,
+            kind: kind::STARTED,
+            at: monotonic(),
+            pid: leader as i32,
+            ..Record::default()
+        },
+    );
     keep(plan, leader)
 }
 
@@ -136,12 +146,15 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
 fn keep(plan: &ChildPlan, leader: isize) -> ! {
     loop {
         let Some(pid) = next_dead() else {
-            send(&Record {
-                id: plan.id,
-                kind: kind::TREE_ENDED,
-                at: monotonic(),
-                ..Record::default()
-            });
+            send(
+                plan,
+                &Record {
+                    id: plan.id,
+                    kind: kind::TREE_ENDED,
+                    at: monotonic(),
+                    ..Record::default()
+                },
+            );
             exit_raw(0)
         };
         if pid != leader {
@@ -161,17 +174,20 @@ fn keep(plan: &ChildPlan, leader: isize) -> ! {
                 None => break false,
             }
         };
-        send(&Record {
-            id: plan.id,
-            kind: kind::EXITED,
-            status,
-            at,
-            user_us: micros(&usage.ru_utime),
-            system_us: micros(&usage.ru_stime),
-            max_rss_kib: usage.ru_maxrss as u64,
-            tree_ended: u32::from(!left),
-            pid: leader as i32,
-        });
+        send(
+            plan,
+            &Record {
+                id: plan.id,
+                kind: kind::EXITED,
+                status,
+                at,
+                user_us: micros(&usage.ru_utime),
+                system_us: micros(&usage.ru_stime),
+                max_rss_kib: usage.ru_maxrss as u64,
+                tree_ended: u32::from(!left),
+                pid: leader as i32,
+            },
+        );
         if !left {
             exit_raw(0);
         }
@@ -181,21 +197,24 @@ fn keep(plan: &ChildPlan, leader: isize) -> ! {
 fn give_up(plan: &ChildPlan, step: u32, errno: i32) -> ! {
     plan.failed_errno.store(errno, Ordering::SeqCst);
     plan.failed_step.store(step, Ordering::SeqCst);
-    send(&Record {
-        id: plan.id,
-        kind: kind::FAILED,
-        ..Record::default()
-    });
+    send(
+        plan,
+        &Record {
+            id: plan.id,
+            kind: kind::FAILED,
+            ..Record::default()
+        },
+    );
     exit_raw(0)
 }
 
-fn send(record: &Record) {
+fn send(plan: &ChildPlan, record: &Record) {
     loop {
         // SAFETY: write(2) reads RECORD_BYTES of a Record of that size, all of them initialised: it has no padding.
         let sent = unsafe {
             call3(
                 libc::SYS_write,
-                REPORT as usize,
+                plan.report() as usize,
                 std::ptr::from_ref(record) as usize,
                 RECORD_BYTES,
             )

@@ -5,8 +5,9 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
+use crate::command::MAX_INHERITED;
 use crate::sys::Reaped;
-use crate::sys_child::{ChildPlan, direct_child, gate, step};
+use crate::sys_child::{ChildPlan, Place, direct_child, gate, step};
 use crate::sys_keeper::keeper;
 use crate::sys_raw::{Entry, clone_arguments, clone_with};
 use crate::sys_stack::Stacks;
@@ -68,6 +69,8 @@ pub(crate) struct Setup {
     pub(crate) terminal: bool,
     /// Soft and hard RLIMIT_NOFILE.
     pub(crate) open_files: [u64; 2],
+    /// Numbers and descriptors besides 0–2, all above 2: [`MAX_INHERITED`] at most, each number once.
+    pub(crate) inherited: Vec<(i32, i32)>,
 }
 
 /// All that a child reads and writes: at one address until it has executed or died.
@@ -102,7 +105,8 @@ impl Memory {
         let plan = Box::new(ChildPlan {
             parent: AtomicI32::new(std::process::id() as i32),
             stdio: setup.stdio,
-            report,
+            places: places(setup, report),
+            place_count: setup.inherited.len().min(MAX_INHERITED) as u32 + 1,
             terminal: setup.terminal,
             open_files: setup.open_files,
             cwd: at(cwd),
@@ -142,6 +146,26 @@ impl Memory {
             exists: self.plan.failed_exists.load(Ordering::SeqCst),
         })
     }
+}
+
+/// Where the report and the inherited descriptors go: the report first, to the lowest number that is free.
+fn places(setup: &Setup, report: i32) -> [Place; 1 + MAX_INHERITED] {
+    let taken = |number: &i32| setup.inherited.iter().any(|(taken, _)| taken == number);
+    // One more candidate than there are numbers to avoid.
+    let free = (3..=3 + MAX_INHERITED as i32).find(|number| !taken(number));
+    let mut places = [Place {
+        source: report,
+        target: free.unwrap_or(3),
+        flags: libc::O_CLOEXEC,
+    }; 1 + MAX_INHERITED];
+    for (place, (number, source)) in places.iter_mut().skip(1).zip(&setup.inherited) {
+        *place = Place {
+            source: *source,
+            target: *number,
+            flags: 0,
+        };
+    }
+    places
 }
 
 /// A child that did not execute.

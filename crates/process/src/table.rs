@@ -18,7 +18,7 @@ use crate::launcher::Launcher;
 use crate::process::{Lifecycle, NewProcess, Process, Session, Subscriber};
 use crate::registry::{Registry, Taken};
 use crate::warden::{FirstWarden, LaunchId, Warden, WardenEvents};
-use crate::{Command, InvalidCommand};
+use crate::{Command, Hidden, InvalidCommand, Reserved, StartHiddenError};
 
 /// Why a start was refused before anything was done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,8 +95,8 @@ impl ProcessTable {
         }))
     }
 
-    /// Takes the id and hands the command to the warden, all at once: a request that comes later finds the
-    /// process. The outcome is [`Process::started`]; a process that did not start is forgotten at once, its
+    /// Takes the id and hands the command to the warden, all at once: [`ProcessTable::reserve`] and
+    /// [`Reserved::launch`]. The outcome is [`Process::started`]; a process that did not start is forgotten at once, its
     /// id free. The same id and `start_id` again give the same process.
     ///
     /// # Errors
@@ -107,8 +107,25 @@ impl ProcessTable {
         start_id: Option<String>,
         command: Command,
     ) -> Result<Arc<Process>, StartRefused> {
+        let reserved = self.reserve(id, start_id, command)?;
+        let process = Arc::clone(reserved.process());
+        reserved.launch(None);
+        Ok(process)
+    }
+
+    /// Takes the id: a request that comes later finds the process, and acts once it is launched. A start that fails
+    /// meanwhile is forgotten at once, its id free. The same id and `start_id` again give the same process.
+    ///
+    /// # Errors
+    /// Nothing was done.
+    pub fn reserve(
+        &self,
+        id: ProcessId,
+        start_id: Option<String>,
+        command: Command,
+    ) -> Result<Reserved, StartRefused> {
         match self.registry.take(&id, start_id.as_deref()) {
-            Taken::Same(process) => return Ok(process),
+            Taken::Same(process) => return Ok(Reserved::repeated(process)),
             Taken::InUse => return Err(StartRefused::IdInUse),
             Taken::Free => {}
         }
@@ -125,17 +142,38 @@ impl ProcessTable {
         }
         let new = NewProcess {
             id,
-            launch: LaunchId(self.next_launch.fetch_add(1, Ordering::Relaxed)),
+            launch: self.launch_id(),
             start_id,
             command,
             limits,
         };
-        let (process, launch) = new.make(Arc::clone(&self.session))?;
-        if let Some(launch) = launch {
+        let process = new.make(Arc::clone(&self.session))?;
+        if process.is_reserved() {
             self.registry.insert(&process);
-            self.session.launcher.launch(launch);
         }
-        Ok(process)
+        Ok(Reserved::new(process))
+    }
+
+    /// Starts a process that no client sees, on a terminal that is the caller's; it is tracked and ended as every
+    /// other. The outcome is [`Hidden::started`].
+    ///
+    /// # Errors
+    /// Nothing was done. Refused as a start is (but by no number of processes), and if the command is not on a
+    /// terminal, or has an input or timeouts.
+    pub fn start_hidden(&self, command: Command) -> Result<Hidden, StartHiddenError> {
+        if self.session.is_ending() {
+            return Err(StartRefused::Ending.into());
+        }
+        let launcher = &self.session.launcher;
+        held_limits(&command.limits, &launcher.enforces())?;
+        let (hidden, launch) = Hidden::make(self.launch_id(), command, launcher)?;
+        self.registry.hidden.insert(&hidden);
+        launcher.launch(launch);
+        Ok(hidden)
+    }
+
+    fn launch_id(&self) -> LaunchId {
+        LaunchId(self.next_launch.fetch_add(1, Ordering::Relaxed))
     }
 
     /// The process of that id, while it is known.
@@ -159,7 +197,7 @@ impl ProcessTable {
         self.session.launcher.tree_tracking()
     }
 
-    /// The session ends: refuses new starts, wakes every read and wait. At once.
+    /// The session ends: refuses new starts, fails those that wait to be launched, wakes every read and wait. At once.
     pub fn begin_ending(&self) {
         self.session.begin_ending();
         for process in self.registry.list() {
@@ -167,7 +205,7 @@ impl ProcessTable {
         }
     }
 
-    /// Ends every process with its tree (cause clientGone) with the session-end grace, waits until all are
+    /// Ends every process with its tree, hidden ones too (cause clientGone) with the session-end grace, waits until all are
     /// gone, and lets the warden go; bounded. Does not wait for notifications to be taken.
     pub async fn end(&self) {
         self.begin_ending();
@@ -175,6 +213,7 @@ impl ProcessTable {
         for process in self.registry.trees() {
             process.end(ExitCause::ClientGone, grace);
         }
+        self.registry.hidden.end(&*self.session.launcher, grace);
         let kill = Duration::from_millis(SESSION_END_KILL_MS);
         // What is left after that, if anything, the warden ends when it goes.
         let _ = timeout(grace + kill, self.registry.all_ended()).await;

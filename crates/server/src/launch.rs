@@ -1,5 +1,5 @@
-//! From a start request to a command, as one list a reader can check. Sandbox and shell snapshot take their
-//! places here.
+//! From a start request to a command and the shell state it starts from, as one list a reader can check. The sandbox
+//! takes its place here.
 
 use std::time::Duration;
 
@@ -9,6 +9,11 @@ use exec_process::{Command, InvalidCommand, Stdio, Timeouts};
 use exec_protocol::ExecParams;
 use exec_protocol::envelope::Trace;
 use exec_protocol::process::{ResourceLimits, TerminalSize};
+use exec_protocol::sandbox::SandboxRequest;
+use exec_protocol::snapshot::SnapshotParams;
+use exec_shell_snapshot::Request;
+
+use crate::snapshot_request::{Asked, snapshot_request};
 
 /// The window of a terminal whose size was not given.
 const DEFAULT_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
@@ -29,6 +34,15 @@ pub(crate) enum LaunchError {
     },
 }
 
+/// What a start request comes to.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// What is started, unless a snapshot rewrites it.
+    pub(crate) command: Command,
+    /// The shell state it is to start from.
+    pub(crate) snapshot: Option<Request>,
+}
+
 /// Prepares commands.
 #[derive(Debug)]
 pub(crate) struct Launcher {
@@ -46,8 +60,9 @@ impl Launcher {
     ///
     /// # Errors
     /// The first member that is wrong, or that cannot be honoured.
-    pub(crate) fn prepare(&self, params: ExecParams, trace: Option<&Trace>) -> Result<Command, LaunchError> {
-        refuse_what_is_not_built(&params)?;
+    pub(crate) fn prepare(&self, params: ExecParams, trace: Option<&Trace>) -> Result<Launch, LaunchError> {
+        refuse_sandbox(params.sandbox.as_ref())?;
+        refuse_managed_network(&params)?;
         let environment = environment::prepare(
             &self.own,
             params.env_policy.as_ref(),
@@ -61,7 +76,22 @@ impl Launcher {
             idle: at_least_one("idleTimeoutMs", params.idle_timeout_ms)?.map(Duration::from_millis),
             grace: params.grace_ms.map(Duration::from_millis),
         };
-        Ok(Command {
+        let snapshot = match &params.shell_snapshot {
+            Some(asked) => {
+                let asked = Asked {
+                    member: "shellSnapshot.",
+                    scope_id: &asked.scope_id,
+                    shell: &asked.shell,
+                    cwd: &params.cwd,
+                    env: &params.env,
+                    env_policy: params.env_policy.as_ref(),
+                    sandbox: params.sandbox.as_ref(),
+                };
+                Some(snapshot_request(asked, environment.clone())?)
+            }
+            None => None,
+        };
+        let command = Command {
             argv: params.argv.into_iter().map(Into::into).collect(),
             arg0: params.arg0.map(Into::into),
             cwd: params.cwd.into_path(),
@@ -70,22 +100,46 @@ impl Launcher {
             input: params.stdin.map(|stdin| Bytes::from(stdin.0)).unwrap_or_default(),
             timeouts,
             limits: limits(params.limits)?,
-        })
+            inherited: Vec::new(),
+        };
+        Ok(Launch { command, snapshot })
+    }
+
+    /// The request for shell state that commands with these params would make.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub(crate) fn prepare_snapshot(&self, params: &SnapshotParams) -> Result<Request, LaunchError> {
+        refuse_sandbox(params.sandbox.as_ref())?;
+        let policy = params.env_policy.as_ref();
+        let environment = environment::prepare(&self.own, policy, &params.env, None, None)?;
+        let asked = Asked {
+            member: "",
+            scope_id: &params.scope_id,
+            shell: &params.shell,
+            cwd: &params.cwd,
+            env: &params.env,
+            env_policy: policy,
+            sandbox: params.sandbox.as_ref(),
+        };
+        Ok(snapshot_request(asked, environment)?)
     }
 }
 
-/// A sandbox is applied in full or refused, never left out. `shellSnapshot` is ignored while
-/// `capabilities.shellSnapshotV2` is false; `managedNetwork` without its enforcement asks for nothing.
-fn refuse_what_is_not_built(params: &ExecParams) -> Result<(), LaunchError> {
-    if let Some(sandbox) = &params.sandbox
-        && !sandbox.is_disabled()
-    {
+/// A sandbox is applied in full or refused, never left out.
+fn refuse_sandbox(sandbox: Option<&SandboxRequest>) -> Result<(), LaunchError> {
+    if sandbox.is_some_and(|sandbox| !sandbox.is_disabled()) {
         return Err(LaunchError::Unsupported {
             member: "sandbox",
             reason: "this server has no sandbox yet; leave `sandbox` out, or say \
                      `permissions: {type: \"disabled\"}`",
         });
     }
+    Ok(())
+}
+
+/// `managedNetwork` without its enforcement asks for nothing.
+fn refuse_managed_network(params: &ExecParams) -> Result<(), LaunchError> {
     if params.enforce_managed_network == Some(true) {
         return Err(LaunchError::Unsupported {
             member: "enforceManagedNetwork",
@@ -140,7 +194,7 @@ mod tests {
     use exec_protocol::envelope::decode_params_text;
     use serde_json::{Value, json};
 
-    fn prepare(changes: &Value) -> Result<Command, LaunchError> {
+    fn prepare(changes: &Value) -> Result<Launch, LaunchError> {
         let mut params = json!({
             "processId": "p", "argv": ["true"], "cwd": "file:///", "env": {}, "tty": false
         });

@@ -15,6 +15,7 @@ mod launch;
 mod outbox;
 mod run;
 mod session;
+mod snapshot_request;
 mod transport;
 
 fn main() -> ExitCode {

@@ -11,6 +11,7 @@ use exec_process::ProcessTable;
 use exec_process::environment::Environment;
 use exec_process::warden::FirstWarden;
 use exec_protocol::limits::Limits;
+use exec_shell_snapshot::{Snapshots, Unobserved};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::dispatch::{Dispatcher, Handshake, OutgoingRequests, Pending};
@@ -63,7 +64,9 @@ impl Session {
         let table = ProcessTable::attach(warden, limits.clone(), subscriber)?;
         let handshake = Arc::new(Handshake::new());
         let pending = Arc::new(Pending::new(limits.max_pending_requests));
+        let snapshots = Snapshots::new(Arc::clone(&table), limits.snapshot.clone(), Arc::new(Unobserved));
         let handlers = Arc::new(Handlers {
+            snapshots,
             table: Arc::clone(&table),
             outbox: Arc::clone(&outbox),
             handshake: Arc::clone(&handshake),

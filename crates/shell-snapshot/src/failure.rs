@@ -61,3 +61,12 @@ impl Failure {
         }
     }
 }
+
+/// An attempt at a capture that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failed {
+    /// Why.
+    pub failure: Failure,
+    /// The shell got past the files that a login shell reads which is not interactive: as such it starts.
+    pub past_login: bool,
+}

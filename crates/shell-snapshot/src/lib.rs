@@ -6,12 +6,26 @@
 
 #![forbid(unsafe_code)]
 
+mod cache;
+mod capture;
 mod dialect;
+mod environment;
 mod failure;
+mod freshness;
 mod inventory;
+mod observer;
+mod replay;
+mod request;
+mod sealed;
 mod sections;
+mod snapshot;
+mod snapshots;
 mod state;
 
 pub use dialect::{ShellKind, remove_place};
-pub use failure::Failure;
-pub use inventory::{Inventory, LeftOut};
+pub use failure::{Failed, Failure};
+pub use inventory::{Inventory, LeftOut, Name};
+pub use observer::{Availability, CaptureFinished, CommandPrepared, Observer, Outcome, Purpose, Unobserved};
+pub use request::Request;
+pub use snapshot::ReplayKind;
+pub use snapshots::{Description, Held, Prepared, Snapshots, Summary};

@@ -12,9 +12,6 @@ use memchr::memmem;
 
 use crate::Failure;
 
-/// Digits of a nonce.
-pub(crate) const NONCE_DIGITS: usize = 32;
-
 /// What frames one capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {

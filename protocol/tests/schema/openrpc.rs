@@ -30,6 +30,8 @@ fn kinds_of(method: &str) -> &'static [&'static str] {
         "process/resize" => &["unknownProcess", "notTerminal"],
         "process/wait" => &["unknownProcess", "notInBatch"],
         "process/read" => &["unknownProcess"],
+        "shellSnapshot/prewarm" => &["unsupported", "snapshotFailed"],
+        "shellSnapshot/describe" => &["unsupported"],
         _ => &[],
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use exec_protocol::PathUri;
 use exec_protocol::error::{ErrorKind, SpawnSubject};
+use exec_protocol::snapshot::SnapshotFailure;
 
 /// A file of this crate.
 pub fn crate_path(relative: &str) -> PathBuf {
@@ -59,6 +60,9 @@ pub fn error_kinds() -> Vec<(&'static str, ErrorKind)> {
         },
         ErrorKind::TerminatedWhileStarting,
         ErrorKind::WardenLost,
+        ErrorKind::SnapshotFailed {
+            reason: SnapshotFailure::NonzeroExit,
+        },
         ErrorKind::RequestCancelled,
     ];
     kinds.into_iter().map(|kind| (name(&kind), kind)).collect()
@@ -86,6 +90,7 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::SpawnFailed { .. } => "spawnFailed",
         ErrorKind::TerminatedWhileStarting => "terminatedWhileStarting",
         ErrorKind::WardenLost => "wardenLost",
+        ErrorKind::SnapshotFailed { .. } => "snapshotFailed",
         ErrorKind::RequestCancelled => "requestCancelled",
     }
 }

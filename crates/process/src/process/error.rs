@@ -4,6 +4,8 @@ use exec_protocol::PathUri;
 use exec_protocol::error::SpawnSubject;
 use exec_protocol::process::Enforces;
 
+use crate::InvalidCommand;
+
 /// How a start went well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Started {
@@ -66,6 +68,9 @@ pub enum StartError {
         /// The error number.
         errno: i32,
     },
+    /// What it was rewritten to, after it was asked for, cannot be started.
+    #[error(transparent)]
+    Invalid(#[from] InvalidCommand),
     /// It was ended before it ran.
     #[error("terminated while starting")]
     Terminated,

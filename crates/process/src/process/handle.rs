@@ -76,6 +76,8 @@ pub(super) struct Inner {
     /// Ours, until the leader has ended.
     pub(super) slave: Option<OwnedFd>,
     pub(super) paths: Option<LaunchPaths>,
+    /// What the warden is to start, until it is handed over.
+    pub(super) reserved: Option<Box<Launch>>,
 }
 
 /// A process to be made.
@@ -103,11 +105,8 @@ impl fmt::Debug for Process {
 }
 
 impl NewProcess {
-    /// Makes the process and what the warden is to start. `Launch` is `None` when the start has failed already.
-    pub(crate) fn make(
-        self,
-        session: Arc<Session>,
-    ) -> Result<(Arc<Process>, Option<Launch>), InvalidCommand> {
+    /// Makes the process, reserved; or failed, when its start has failed already.
+    pub(crate) fn make(self, session: Arc<Session>) -> Result<Arc<Process>, InvalidCommand> {
         let command = self.command;
         let prepared = command.prepare()?;
         let plumbing = Plumbing::new(command.stdio, !command.input.is_empty());
@@ -124,6 +123,22 @@ impl NewProcess {
             child_output,
             slave,
         } = plumbing.unwrap_or_default();
+        let paths = LaunchPaths {
+            programs: prepared.programs.clone(),
+            cwd: command.cwd,
+        };
+        let reserved = Launch {
+            id: self.launch,
+            programs: prepared.programs,
+            argv: prepared.argv,
+            environment: prepared.environment,
+            cwd: prepared.cwd,
+            stdin: child_stdin,
+            output: child_output,
+            terminal,
+            limits: command.limits,
+            inherited: command.inherited,
+        };
         let limits = &session.limits;
         let process = Arc::new(Process {
             id: self.id,
@@ -160,15 +175,13 @@ impl NewProcess {
                     .then(|| outputs.first().map(|(_, master)| Arc::clone(master)))
                     .flatten(),
                 slave,
-                paths: Some(LaunchPaths {
-                    programs: prepared.programs.clone(),
-                    cwd: command.cwd,
-                }),
+                paths: Some(paths),
+                reserved: (!failed).then(|| Box::new(reserved)),
             }),
             session,
         });
         if failed {
-            return Ok((process, None));
+            return Ok(process);
         }
         if !command.input.is_empty() {
             process.feed_first(command.input);
@@ -176,18 +189,7 @@ impl NewProcess {
         for (stream, fd) in outputs {
             tokio::spawn(pump(Arc::clone(&process), stream, fd));
         }
-        let launch = Launch {
-            id: process.launch,
-            programs: prepared.programs,
-            argv: prepared.argv,
-            environment: prepared.environment,
-            cwd: prepared.cwd,
-            stdin: child_stdin,
-            output: child_output,
-            terminal,
-            limits: command.limits,
-        };
-        Ok((process, Some(launch)))
+        Ok(process)
     }
 }
 
@@ -265,8 +267,8 @@ impl Process {
     }
 
     /// Begins to end the whole tree, and says whether the leader had not yet exited. Works while starting, then
-    /// without grace, and after exited and closed.
-    pub fn terminate(&self, grace: Option<Duration>) -> bool {
+    /// without grace (a start that waits to be launched fails at once), and after exited and closed.
+    pub fn terminate(self: &Arc<Self>, grace: Option<Duration>) -> bool {
         self.end(
             ExitCause::Terminated,
             grace.unwrap_or(self.session.limits.default_grace),
@@ -274,12 +276,12 @@ impl Process {
     }
 
     /// Begins to end the whole tree for a reason; true if the leader had not yet exited.
-    pub(crate) fn end(&self, cause: ExitCause, grace: Duration) -> bool {
+    pub(crate) fn end(self: &Arc<Self>, cause: ExitCause, grace: Duration) -> bool {
         let (running, left) = {
             let mut inner = self.lock();
             (inner.state.begin_ending(cause), inner.tree == Tree::Running)
         };
-        if running || left {
+        if !self.cancel_reserved() && (running || left) {
             self.session.launcher.end(self.launch, Signal::TERM, grace);
         }
         running

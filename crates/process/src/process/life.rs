@@ -133,8 +133,9 @@ impl Process {
         self.close_if_done();
     }
 
-    /// The session is ending: wakes reads and waits.
-    pub(crate) fn on_session_ending(&self) {
+    /// The session is ending: wakes reads and waits, and fails a start that waits to be launched.
+    pub(crate) fn on_session_ending(self: &Arc<Self>) {
+        self.cancel_reserved();
         self.changed.notify_waiters();
     }
 
@@ -143,7 +144,7 @@ impl Process {
         self.lock().log.forget_sent();
     }
 
-    fn fail(self: &Arc<Self>, error: impl FnOnce(Option<LaunchPaths>) -> StartError) {
+    pub(super) fn fail(self: &Arc<Self>, error: impl FnOnce(Option<LaunchPaths>) -> StartError) {
         let done = self.update(|inner| {
             let error = error(inner.paths.take());
             inner.state.fail(error)?;

@@ -12,6 +12,7 @@ mod notification;
 mod output_log;
 mod plumbing;
 mod pump;
+mod reservation;
 mod send;
 mod session;
 mod state;
@@ -21,8 +22,10 @@ mod turn;
 mod wait;
 
 pub use error::{CloseStdinError, ResizeError, StartError, StartStep, Started, WaitError, WriteError};
+pub(crate) use failure::LaunchPaths;
 pub(crate) use handle::NewProcess;
 pub use handle::Process;
 pub use notification::{Notification, ReadPage, Subscriber};
+pub(crate) use plumbing::{Plumbing, Polled, StdinEnd};
 pub(crate) use session::{Lifecycle, Session};
 pub use turn::Turn;

@@ -17,6 +17,8 @@ const SPARE_BUFFERS: usize = 8;
 pub(crate) trait Lifecycle: Send + Sync + 'static {
     /// It has closed, and its log takes so much memory.
     fn closed(&self, process: &Arc<Process>, retained_cost: usize);
+    /// It will never be launched, and nobody has been told.
+    fn abandoned(&self, process: &Process);
 }
 
 /// What the processes of a session share.

@@ -27,6 +27,7 @@ pub(super) struct Warden {
     launches: Mutex<HashMap<LaunchId, Launch>>,
     pub(super) ends: Mutex<Vec<(LaunchId, Signal, Duration)>>,
     pub(super) signals: Mutex<Vec<(LaunchId, Signal)>>,
+    pub(super) left: Mutex<Vec<LaunchId>>,
 }
 
 impl Launcher for Warden {
@@ -43,6 +44,10 @@ impl Launcher for Warden {
 
     fn end(&self, id: LaunchId, signal: Signal, grace: Duration) {
         self.ends.lock().expect("unpoisoned").push((id, signal, grace));
+    }
+
+    fn leave_helpers(&self, id: LaunchId) {
+        self.left.lock().expect("unpoisoned").push(id);
     }
 
     fn enforces(&self) -> Enforces {
@@ -101,6 +106,7 @@ pub(super) fn command() -> Command {
         input: Bytes::new(),
         timeouts: Timeouts::default(),
         limits: ResourceLimits::default(),
+        inherited: Vec::new(),
     }
 }
 
@@ -175,6 +181,19 @@ impl Stage {
         self.events.started(child.id, 7, Instant::now().into_std());
         process.open_notifications();
         (process, child)
+    }
+
+    /// The launches that the warden was asked for, and nobody has taken yet.
+    pub(super) fn launches(&self) -> Vec<Launch> {
+        let mut launches = self.warden.launches.lock().expect("unpoisoned");
+        launches.drain().map(|(_, launch)| launch).collect()
+    }
+
+    /// The only one of them.
+    pub(super) fn launch(&self) -> Launch {
+        let mut launches = self.launches();
+        assert_eq!(launches.len(), 1);
+        launches.remove(0)
     }
 
     pub(super) fn fail(&self, child: Child, step: FailedStep, errno: i32) {

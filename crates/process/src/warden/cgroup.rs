@@ -365,8 +365,15 @@ impl Cgroup {
         }
     }
 
-    /// Signals every process in it, each by a pidfd that is known to be a member.
+    /// Signals every process in it.
     pub(super) fn signal(&self, signal: i32) {
+        self.for_each(|_, pidfd| {
+            let _ = crate::sys::pidfd_kill(pidfd, signal);
+        });
+    }
+
+    /// Looks at every process in it, each with a pidfd that is known to be a member.
+    pub(super) fn for_each(&self, mut look: impl FnMut(i32, BorrowedFd<'_>)) {
         let held: Vec<(i32, OwnedFd)> = self
             .members()
             .into_iter()
@@ -374,8 +381,8 @@ impl Cgroup {
             .collect();
         // A member's number could have been reused before its pidfd was opened; not after.
         let still = self.members();
-        for (_, pidfd) in held.iter().filter(|(pid, _)| still.contains(pid)) {
-            let _ = crate::sys::pidfd_kill(pidfd.as_fd(), signal);
+        for (pid, pidfd) in held.iter().filter(|(pid, _)| still.contains(pid)) {
+            look(*pid, pidfd.as_fd());
         }
     }
 

@@ -130,7 +130,7 @@ impl Link {
     }
 
     /// Sends a frame now if the socket takes it, else as soon as it does.
-    pub(super) fn send(&self, frame: Vec<u8>, descriptors: Vec<OwnedFd>) {
+    pub(super) fn send(&self, frame: Vec<u8>, descriptors: Vec<Arc<OwnedFd>>) {
         let mut state = self.state();
         if state.shutting_down {
             return;

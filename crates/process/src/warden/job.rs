@@ -1,10 +1,10 @@
 //! One command, as the warden keeps it.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use super::cgroup::Cgroup;
-use super::tree;
+use super::tree::{self, Stat};
 use crate::sys;
 use crate::sys_spawn::{Child, Failure, Keeper};
 
@@ -22,6 +22,8 @@ pub(super) struct Job {
     pub(super) cancelled: bool,
     /// Signals that came before it executed.
     pub(super) held_signals: Vec<i32>,
+    /// To be left as soon as it executes.
+    pub(super) held_leave: bool,
     pub(super) cpu: Option<CpuLimit>,
 }
 
@@ -131,6 +133,42 @@ impl Job {
             && let Track::Cgroup { cgroup, leader, .. } = &self.track
         {
             tree::signal_descendants(*leader, libc::SIGKILL, |pid, _| !cgroup.holds(pid));
+        }
+    }
+
+    /// The leader's process id, which is its session's too; `None`: it is not known to execute.
+    pub(super) fn leader(&self) -> Option<i32> {
+        let (Track::Cgroup { leader, .. } | Track::Keeper { leader, .. }) = &self.track;
+        (self.stage != Stage::Starting).then_some(*leader)
+    }
+
+    /// Kills the leader alone, if it was not reaped.
+    pub(super) fn kill_leader(&self) {
+        match &self.track {
+            Track::Cgroup { leader, .. } if self.stage == Stage::Running => {
+                // Not reaped, so the number is still its own.
+                let _ = sys::kill(*leader, libc::SIGKILL);
+            }
+            Track::Cgroup { .. } => {}
+            Track::Keeper { keeper, leader } => {
+                if let Ok(pidfd) = sys::pidfd(*leader)
+                    && !keeper.leader_reaped()
+                {
+                    let _ = sys::pidfd_kill(pidfd.as_fd(), libc::SIGKILL);
+                }
+            }
+        }
+    }
+
+    /// Looks at each process of the tree: its number, what it is, and a pidfd that is known to be it.
+    pub(super) fn for_each(&self, mut look: impl FnMut(i32, &Stat, BorrowedFd<'_>)) {
+        match &self.track {
+            Track::Cgroup { cgroup, .. } => cgroup.for_each(|pid, pidfd| {
+                if let Some(stat) = Stat::read(pid) {
+                    look(pid, &stat, pidfd);
+                }
+            }),
+            Track::Keeper { keeper, .. } => tree::for_each_descendant(keeper.pid(), look),
         }
     }
 

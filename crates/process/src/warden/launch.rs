@@ -5,6 +5,8 @@ use std::os::fd::OwnedFd;
 
 use exec_protocol::process::ResourceLimits;
 
+use crate::Inherited;
+
 /// Names one launch between daemon and warden; never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LaunchId(pub u64);
@@ -30,4 +32,6 @@ pub struct Launch {
     pub terminal: bool,
     /// Resource limits.
     pub limits: ResourceLimits,
+    /// Descriptors besides 0–2: [`MAX_INHERITED`](crate::MAX_INHERITED) at most, each number once.
+    pub inherited: Vec<Inherited>,
 }

@@ -132,6 +132,15 @@ impl Warden {
         }
     }
 
+    /// Leaves a command as a terminal does that is closed, but for the leader, which may do nothing more: it gets
+    /// SIGKILL, and what is left of its session SIGHUP and SIGCONT. What has a session of its own, or ignores SIGHUP,
+    /// lives on; its tree is known still. Before it executes: as soon as it does.
+    pub fn leave_helpers(&self, id: LaunchId) {
+        if let Some(frame) = message::leave(id.0) {
+            self.0.send(frame, Vec::new());
+        }
+    }
+
     /// What can enforce which limit.
     pub fn enforces(&self) -> Enforces {
         self.0.hello().1

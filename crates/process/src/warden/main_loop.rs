@@ -297,6 +297,10 @@ impl Main {
                 let _spare = SpareDescriptors::open();
                 self.end(id, signal, grace);
             }
+            Request::Leave { id } => {
+                let _spare = SpareDescriptors::open();
+                self.leave(id);
+            }
         }
     }
 

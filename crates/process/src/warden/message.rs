@@ -1,6 +1,7 @@
 //! What daemon and warden say to each other.
 
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
@@ -10,11 +11,13 @@ use super::error::WardenStep;
 use super::launch::Launch;
 use super::report::{FailedStep, LaunchFailure};
 use super::wire::{Fields, Frame, FrameBuilder, Malformed};
+use crate::command::{INHERITED_NUMBERS, MAX_INHERITED};
 use crate::sys_spawn::Strings;
 
 const LAUNCH: u8 = 1;
 const SIGNAL: u8 = 2;
 const END: u8 = 3;
+const LEAVE: u8 = 4;
 const HELLO: u8 = 16;
 const STARTED: u8 = 17;
 const FAILED: u8 = 18;
@@ -35,6 +38,8 @@ pub(super) struct Order {
     pub(super) strings: Strings,
     pub(super) stdin: Option<OwnedFd>,
     pub(super) output: Option<(OwnedFd, OwnedFd)>,
+    /// Numbers in the child, and what they are.
+    pub(super) inherited: Vec<(i32, OwnedFd)>,
 }
 
 /// From the daemon.
@@ -52,20 +57,25 @@ pub(super) enum Request {
         signal: i32,
         grace: Duration,
     },
+    Leave {
+        id: u64,
+    },
 }
 
 /// The frame of a launch and its descriptors. `None`: too long for any execve(2).
-pub(super) fn launch(launch: Launch) -> Option<(Vec<u8>, Vec<OwnedFd>)> {
+pub(super) fn launch(launch: Launch) -> Option<(Vec<u8>, Vec<Arc<OwnedFd>>)> {
     let mut flags = if launch.terminal { TERMINAL } else { 0 };
-    let mut descriptors = Vec::with_capacity(3);
+    let mut descriptors = Vec::with_capacity(3 + launch.inherited.len());
     if let Some(stdin) = launch.stdin {
         flags |= HAS_STDIN;
-        descriptors.push(stdin);
+        descriptors.push(Arc::new(stdin));
     }
     if let Some((stdout, stderr)) = launch.output {
         flags |= HAS_OUTPUT;
-        descriptors.extend([stdout, stderr]);
+        descriptors.extend([Arc::new(stdout), Arc::new(stderr)]);
     }
+    let inherited = launch.inherited.iter().map(|one| Arc::clone(&one.descriptor));
+    descriptors.extend(inherited);
     let count = |list: &[std::ffi::CString]| u32::try_from(list.len()).ok();
     let limit = |value: Option<u64>| value.unwrap_or(0);
     let mut frame = FrameBuilder::new(LAUNCH, descriptors.len() as u8)
@@ -77,7 +87,11 @@ pub(super) fn launch(launch: Launch) -> Option<(Vec<u8>, Vec<OwnedFd>)> {
         .u64(limit(launch.limits.open_files))
         .u32(count(&launch.programs)?)
         .u32(count(&launch.argv)?)
-        .u32(count(&launch.environment)?);
+        .u32(count(&launch.environment)?)
+        .u8(u8::try_from(launch.inherited.len()).ok()?);
+    for one in &launch.inherited {
+        frame = frame.i32(one.number);
+    }
     let strings = launch
         .programs
         .iter()
@@ -103,6 +117,10 @@ pub(super) fn end(id: u64, signal: i32, grace: Duration) -> Option<Vec<u8>> {
     FrameBuilder::new(END, 0).u64(id).i32(signal).u64(grace).finish()
 }
 
+pub(super) fn leave(id: u64) -> Option<Vec<u8>> {
+    FrameBuilder::new(LEAVE, 0).u64(id).finish()
+}
+
 impl Request {
     pub(super) fn decode(frame: Frame) -> Result<Self, Malformed> {
         Self::read(frame).ok_or(Malformed)
@@ -125,6 +143,12 @@ impl Request {
                     open_files: limit()?,
                 };
                 let (programs, argv, environment) = (fields.u32()?, fields.u32()?, fields.u32()?);
+                let count = usize::from(fields.u8()?);
+                let numbers = (0..count).map(|_| fields.i32()).collect::<Option<Vec<i32>>>()?;
+                let fit = |number: &i32| INHERITED_NUMBERS.contains(number);
+                if count > MAX_INHERITED || !numbers.iter().all(fit) {
+                    return None;
+                }
                 let from = fields.position();
                 let strings = Strings::parse(
                     frame.body,
@@ -148,6 +172,10 @@ impl Request {
                 } else {
                     None
                 };
+                let inherited: Vec<(i32, OwnedFd)> = numbers.into_iter().zip(descriptors).collect();
+                if inherited.len() != count {
+                    return None;
+                }
                 let terminal = flags & TERMINAL != 0;
                 Some(Self::Launch(Box::new(Order {
                     id,
@@ -156,6 +184,7 @@ impl Request {
                     strings,
                     stdin,
                     output,
+                    inherited,
                 })))
             }
             SIGNAL => Some(Self::Signal {
@@ -167,6 +196,7 @@ impl Request {
                 signal: fields.i32()?,
                 grace: Duration::from_millis(fields.u64()?),
             }),
+            LEAVE => Some(Self::Leave { id }),
             _ => None,
         }
     }

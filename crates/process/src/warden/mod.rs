@@ -2,7 +2,7 @@
 //!
 //! In the daemon: `link`, its API; `daemon`, the task behind it; `takeover`, what happens when the warden
 //! dies. Between the two: what is asked is a `launch`, what is told a `report`, and a warden begins with
-//! `settings`; `message` and `wire` are the bytes of it. In the warden: `main_loop`; `start`, `ends` and `ladder`
+//! `settings`; `message` and `wire` are the bytes of it. In the warden: `main_loop`; `start`, `ends`, `ladder` and `hang_up`
 //! act on a `job`, whose tree a `cgroup` or a keeper (`sys_keeper`) tracks, as `tracker` chose.
 
 mod cgroup;
@@ -10,6 +10,7 @@ mod clock;
 mod daemon;
 mod ends;
 mod error;
+mod hang_up;
 mod job;
 mod ladder;
 mod launch;

@@ -63,6 +63,7 @@ impl Main {
                     ladder: Ladder::Idle,
                     cancelled: false,
                     held_signals: Vec::new(),
+                    held_leave: false,
                     cpu,
                 };
                 self.jobs.insert(id, job);
@@ -104,6 +105,11 @@ impl Main {
             stdio: [stdin, stdout, stderr],
             terminal: order.terminal,
             open_files,
+            inherited: order
+                .inherited
+                .iter()
+                .map(|(number, fd)| (*number, fd.as_raw_fd()))
+                .collect(),
         };
         let stacks = self
             .stacks
@@ -216,5 +222,6 @@ impl Main {
         }
         self.report(Report::Started { id, pid, at });
         self.begin_held_ending(id);
+        self.begin_held_leave(id);
     }
 }

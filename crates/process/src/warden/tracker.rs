@@ -99,6 +99,7 @@ fn probe(root: &mut CgroupRoot, settings: &Settings, stacks: &mut StackPool) -> 
         stdio: [fd; 3],
         terminal: false,
         open_files: settings.open_files,
+        inherited: Vec::new(),
     };
     let started = Child::start(strings, &setup, stacks.take()?, Some(cgroup.directory()));
     match started {

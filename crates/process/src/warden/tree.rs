@@ -1,6 +1,7 @@
 //! Who descends from whom, as /proc tells.
 
 use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::sys;
 use crate::sys_keeper::FORK_NO_EXEC;
@@ -64,6 +65,7 @@ pub(super) struct Stat {
     pub(super) zombie: bool,
     pub(super) parent: i32,
     pub(super) group: i32,
+    pub(super) session: i32,
     /// It never executed a program since it was forked (PF_FORKNOEXEC).
     pub(super) never_executed: bool,
 }
@@ -81,20 +83,34 @@ impl Stat {
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;
         let group = fields.next()?.parse().ok()?;
-        let flags: u64 = fields.nth(3)?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
+        let flags: u64 = fields.nth(2)?.parse().ok()?;
         Some(Self {
             zombie: state == "Z" || state == "X",
             parent,
             group,
+            session,
             never_executed: flags & FORK_NO_EXEC != 0,
         })
     }
 }
 
-/// Signals every descendant of `root` that `wanted` picks, each by a pidfd that is known to be the process
-/// that was looked at. Gives how many there were, zombies not counted.
+/// Signals every descendant of `root` that `wanted` picks. Gives how many there were, zombies not counted.
 pub(super) fn signal_descendants(root: i32, signal: i32, wanted: impl Fn(i32, &Stat) -> bool) -> usize {
     let mut count = 0;
+    for_each_descendant(root, |pid, stat, pidfd| {
+        if wanted(pid, stat) {
+            count += 1;
+            // The pidfd was opened before the look: if the process is another by now, this fails.
+            let _ = sys::pidfd_kill(pidfd, signal);
+        }
+    });
+    count
+}
+
+/// Looks at every descendant of `root` that is not dead, each with a pidfd that is known to be the process that was
+/// looked at.
+pub(super) fn for_each_descendant(root: i32, mut look: impl FnMut(i32, &Stat, BorrowedFd<'_>)) {
     for pid in descendants(root) {
         let Ok(pidfd) = sys::pidfd(pid) else { continue };
         // Its ancestors may have died since the walk, but then it moved up the tree, not out of it: what
@@ -105,13 +121,8 @@ pub(super) fn signal_descendants(root: i32, signal: i32, wanted: impl Fn(i32, &S
         if !descends(stat.parent, root) {
             continue;
         }
-        if wanted(pid, &stat) {
-            count += 1;
-            // The pidfd was opened before the look: if the process is another by now, this fails.
-            let _ = sys::pidfd_kill(std::os::fd::AsFd::as_fd(&pidfd), signal);
-        }
+        look(pid, &stat, pidfd.as_fd());
     }
-    count
 }
 
 fn descends(mut pid: i32, root: i32) -> bool {
@@ -133,11 +144,12 @@ mod tests {
 
     #[test]
     fn a_stat_line_is_read_behind_any_name() {
-        let line = b"42 (a) R 1 (b) S 7 40 40 0 -1 4194368 1 2";
+        let line = b"42 (a) R 1 (b) S 7 40 39 0 -1 4194368 1 2";
         let stat = Stat {
             zombie: false,
             parent: 7,
             group: 40,
+            session: 39,
             never_executed: true,
         };
         assert_eq!(Stat::parse(line), Some(stat));

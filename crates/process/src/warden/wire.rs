@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use exec_protocol::limits::MAX_FRAME_BYTES;
 use rustix::net::{
@@ -243,11 +244,11 @@ pub(super) struct Outbox {
 struct Outgoing {
     bytes: Vec<u8>,
     sent: usize,
-    descriptors: Vec<OwnedFd>,
+    descriptors: Vec<Arc<OwnedFd>>,
 }
 
 impl Outbox {
-    pub(super) fn push(&mut self, bytes: Vec<u8>, descriptors: Vec<OwnedFd>) {
+    pub(super) fn push(&mut self, bytes: Vec<u8>, descriptors: Vec<Arc<OwnedFd>>) {
         self.frames.push_back(Outgoing {
             bytes,
             sent: 0,
@@ -284,7 +285,7 @@ impl Outbox {
 impl Outgoing {
     fn send(&mut self, socket: BorrowedFd<'_>) -> io::Result<bool> {
         let rest = self.bytes.get(self.sent..).unwrap_or_default();
-        let borrowed: Vec<BorrowedFd<'_>> = self.descriptors.iter().map(AsFd::as_fd).collect();
+        let borrowed: Vec<BorrowedFd<'_>> = self.descriptors.iter().map(|fd| fd.as_fd()).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !borrowed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&borrowed)) {
@@ -305,6 +306,7 @@ mod tests {
     use super::{FrameBuilder, FrameReader, Outbox};
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     use std::os::fd::{AsFd, OwnedFd};
+    use std::sync::Arc;
 
     fn pair() -> (OwnedFd, OwnedFd) {
         socketpair(
@@ -323,7 +325,7 @@ mod tests {
         let null = || rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty());
         for round in 0..20u8 {
             let count = round % 4;
-            let descriptors = (0..count).map(|_| null().expect("null")).collect();
+            let descriptors = (0..count).map(|_| Arc::new(null().expect("null"))).collect();
             let frame = FrameBuilder::new(round, count).bytes(&vec![round; usize::from(round) * 10_000]);
             outbox.push(frame.finish().expect("short"), descriptors);
         }

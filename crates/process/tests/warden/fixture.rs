@@ -162,6 +162,7 @@ impl Fixture {
             output: Some((null(), null())),
             terminal: false,
             limits: ResourceLimits::default(),
+            inherited: Vec::new(),
         }
     }
 

@@ -2,7 +2,9 @@
 
 mod failures;
 mod fixture;
+mod hang_up;
 mod hygiene;
+mod inherited;
 mod ladder;
 mod loss;
 mod programs;
@@ -23,7 +25,9 @@ fn tests() -> Vec<Test> {
         failures::TESTS,
         ladder::TESTS,
         loss::TESTS,
+        hang_up::TESTS,
         hygiene::TESTS,
+        inherited::TESTS,
     ]
     .concat()
 }

@@ -53,6 +53,31 @@ fn make_cgroup() {
     }
 }
 
+fn session_member(kind: &str) -> ! {
+    // SAFETY: setpgid(2), setsid(2), getpid(2) and raise(3) take no pointer; SIG_DFL runs no code.
+    unsafe {
+        match kind {
+            "deaf" => {
+                ignore(libc::SIGHUP);
+                if fork() == 0 {
+                    session_member("stopped")
+                }
+            }
+            "apart" => drop(libc::setsid()),
+            "stopped" => {
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
+                libc::setpgid(0, 0);
+            }
+            _ => {}
+        }
+        say(&format!("{kind} {}", libc::getpid()));
+        if kind == "stopped" {
+            libc::raise(libc::SIGSTOP);
+        }
+    }
+    sleep_for_ever()
+}
+
 /// Runs one of them.
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     match arguments {
@@ -92,6 +117,18 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
                 ignore(libc::SIGTERM);
                 say("ready");
                 sleep_for_ever()
+            }
+            sleep_for_ever()
+        }
+        // What a login shell may leave: a child in its session, one that ignores SIGHUP and has a stopped one of its
+        // own, which is in no orphaned group, so that the kernel does not wake it; and one in a session of its own.
+        // Each says what it is, then its process id.
+        ["session"] => {
+            ignore(libc::SIGTERM);
+            for kind in ["plain", "deaf", "apart"] {
+                if fork() == 0 {
+                    session_member(kind)
+                }
             }
             sleep_for_ever()
         }

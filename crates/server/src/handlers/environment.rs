@@ -20,7 +20,7 @@ const CAPABILITIES: &[(&str, bool)] = &[
     ("fsWatchMissing", false),
     ("networkProxyLaunch", false),
     ("sandboxedFileStreaming", false),
-    ("shellSnapshotV2", false),
+    ("shellSnapshotV2", true),
 ];
 
 /// A stable name of this kind of server, in the form clients expect. It is a fingerprint of name and version,

@@ -8,6 +8,7 @@ use exec_protocol::error::SpawnSubject;
 use exec_protocol::{ErrorKind, PathUri, RpcError};
 use rustix::io::Errno;
 
+use super::snapshot::wire_failure;
 use crate::launch::LaunchError;
 
 /// What can go wrong.
@@ -21,6 +22,7 @@ pub(super) enum Failure {
     Resize(ResizeError),
     Signal(InvalidSignal),
     Wait(WaitError),
+    Snapshot(exec_shell_snapshot::Failure),
 }
 
 macro_rules! failures {
@@ -42,6 +44,7 @@ failures! {
     Resize: ResizeError;
     Signal: InvalidSignal;
     Wait: WaitError;
+    Snapshot: exec_shell_snapshot::Failure;
 }
 
 /// The error on the wire.
@@ -76,6 +79,10 @@ pub(super) fn rpc_error(failure: impl Into<Failure>) -> RpcError {
         Failure::Resize(error @ ResizeError::System(_)) => RpcError::internal(error.to_string()),
         Failure::Signal(error) => RpcError::invalid_param("signal", error.to_string()),
         Failure::Wait(WaitError::Invalid { member, reason }) => RpcError::invalid_param(member, reason),
+        Failure::Snapshot(failure) => ErrorKind::SnapshotFailed {
+            reason: wire_failure(failure),
+        }
+        .into_error(format!("the shell's state could not be captured: {failure}")),
     }
 }
 
@@ -124,6 +131,7 @@ fn failed_start(error: StartError) -> RpcError {
             }
             .into_error(message)
         }
+        StartError::Invalid(error) => invalid_command(error),
         StartError::Terminated => {
             ErrorKind::TerminatedWhileStarting.into_error("terminated before it could run")
         }

@@ -6,6 +6,7 @@ mod initialize;
 mod process;
 mod read_line;
 mod serve;
+mod snapshot;
 mod start;
 
 pub(crate) use serve::{Handlers, register_all};

@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 use exec_process::ProcessTable;
 use exec_protocol::limits::Limits;
 use exec_protocol::method;
+use exec_shell_snapshot::Snapshots;
 
-use super::{environment, initialize, process, start};
+use super::{environment, initialize, process, snapshot, start};
 use crate::dispatch::{Handshake, Pending, Router};
 use crate::facts::Facts;
 use crate::launch::Launcher;
@@ -26,6 +27,8 @@ pub(crate) struct Handlers {
     pub(crate) limits: Limits,
     /// Prepares commands.
     pub(crate) launcher: Launcher,
+    /// Shell state for commands.
+    pub(crate) snapshots: Snapshots,
     /// What is known of where commands run.
     pub(crate) facts: Facts,
     /// The names of the methods that are served, once they are registered.
@@ -47,6 +50,9 @@ pub(crate) fn register_all(handlers: &Arc<Handlers>) -> Router {
     router.register::<method::Terminate, _, _, _, _>(handlers, process::terminate);
     router.register::<method::List, _, _, _, _>(handlers, process::list);
     router.register::<method::Wait, _, _, _, _>(handlers, process::wait);
+    router.register::<method::PrewarmSnapshot, _, _, _, _>(handlers, snapshot::prewarm);
+    router.register::<method::DescribeSnapshot, _, _, _, _>(handlers, snapshot::describe);
+    router.register::<method::InvalidateSnapshot, _, _, _, _>(handlers, snapshot::invalidate);
     // Set once, here.
     let _ = handlers.methods.set(router.names());
     router

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use exec_process::{Process, StartError};
+use exec_process::{Process, Rewrite, StartError};
 use exec_protocol::error::SpawnSubject;
 use exec_protocol::limits::MAX_PROCESS_ID_BYTES;
 use exec_protocol::process::SandboxType;
 use exec_protocol::{ExecParams, ExecResponse, RpcError};
+use exec_shell_snapshot::Prepared;
 
 use super::Handlers;
 use super::failure::rpc_error;
 use crate::dispatch::{Answer, Call, Refusal, limit_reached};
+use crate::launch::Launch;
 use crate::outbox::AfterReply;
 
 pub(super) async fn start(
@@ -30,19 +32,37 @@ pub(super) async fn start(
     }
     let start_id = params.start_id.clone();
     let searched = params.argv.first().filter(|name| !name.contains('/')).cloned();
-    let command = handlers
+    let Launch { command, snapshot } = handlers
         .launcher
         .prepare(params, call.trace.as_ref())
         .map_err(rpc_error)?;
-    let known = handlers.table.get(&id);
-    let process = handlers
+    let snapshot = snapshot.map(|request| (request, command.argv.clone(), command.arg0.clone()));
+    let reserved = handlers
         .table
-        .start(id.clone(), start_id, command)
+        .reserve(id.clone(), start_id, command)
         .map_err(rpc_error)?;
-    // The same startId again: another request's process, which that request opens and gives up.
-    let is_ours = !known.is_some_and(|known| Arc::ptr_eq(&known, &process));
+    // The same startId again: another request's process, which that request launches, opens and gives up.
+    let is_ours = !reserved.is_repeated();
+    let process = Arc::clone(reserved.process());
     let given_up = GivenUp(is_ours.then(|| Arc::clone(&process)));
-    let started = process.started().await;
+    let started = match snapshot.filter(|_| is_ours) {
+        Some((request, argv, arg0)) => {
+            let prepare = handlers.snapshots.prepare(request, &argv, arg0.as_deref());
+            tokio::select! {
+                biased;
+                prepared = prepare => {
+                    reserved.launch(rewrite(prepared));
+                    process.started().await
+                }
+                // Terminated meanwhile, or the session ends: nobody waits for a capture.
+                started = process.started() => started,
+            }
+        }
+        None => {
+            reserved.launch(None);
+            process.started().await
+        }
+    };
     given_up.forget();
     let started = started.map_err(|error| not_started(error, searched.as_deref()))?;
     let result = ExecResponse {
@@ -56,6 +76,13 @@ pub(super) async fn start(
         result,
         after: is_ours.then_some(open),
     })
+}
+
+fn rewrite(prepared: Prepared) -> Option<Rewrite> {
+    match prepared {
+        Prepared::Unmodified => None,
+        Prepared::Restored(rewrite) | Prepared::Bare(rewrite) => Some(rewrite),
+    }
 }
 
 /// The error of a failed start. `searched`: the program's name, if it was looked for on PATH: then the path that

@@ -1,5 +1,8 @@
 //! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
 
+mod bash;
+mod fish;
+mod sh;
 mod zsh;
 
 pub use zsh::remove_place;
@@ -49,6 +52,16 @@ impl ShellKind {
             Self::Sh => "sh",
             Self::Fish => "fish",
         }
+    }
+}
+
+/// How to capture and restore a shell; `None`: it cannot be.
+pub(crate) fn dialect_of(shell: ShellKind) -> Option<&'static dyn Dialect> {
+    match shell {
+        ShellKind::Bash => Some(&bash::Bash),
+        ShellKind::Sh => Some(&sh::Sh),
+        ShellKind::Fish => Some(&fish::Fish),
+        ShellKind::Zsh => Some(&zsh::Zsh),
     }
 }
 

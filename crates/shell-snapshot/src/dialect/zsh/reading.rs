@@ -16,7 +16,7 @@ use crate::state::Captured;
 /// [`Failure::InvalidCapture`] if one is missing (the shell could not read its own state again) or is not what that
 /// script writes.
 pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
-    if !["environment", "names", "text"]
+    if !["environment", "names", "functions", "state"]
         .iter()
         .all(|name| sections.has(name))
     {
@@ -174,7 +174,8 @@ mod tests {
             ("begin", b""),
             ("environment", b"A=1\0"),
             ("names", b""),
-            ("text", b""),
+            ("functions", b""),
+            ("state", b""),
             ("end", b""),
         ];
         read_stream(&whole, &Environment::new()).unwrap();

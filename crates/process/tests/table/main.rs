@@ -1,17 +1,27 @@
 //! The process table with a real warden and real commands. Without the test harness: the first warden is forked
-//! from a process without threads.
+//! from a process without threads; once with each tracker.
 
+mod hidden;
+mod reserving;
+
+use std::future::Future;
+use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use exec_process::warden::{FirstWarden, WardenConfig, run_replacement};
 use exec_process::{
-    Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts,
+    Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts, watch_fd,
 };
+use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::{ExitCause, Tree};
 use exec_protocol::limits::Limits;
 use exec_protocol::process::{ResourceLimits, TerminalSize, WaitReason, WaitUntil};
+use rustix::pipe::PipeFlags;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -51,6 +61,7 @@ fn shell(script: &str) -> Command {
         input: Default::default(),
         timeouts: Timeouts::default(),
         limits: ResourceLimits::default(),
+        inherited: Vec::new(),
     }
 }
 
@@ -226,12 +237,81 @@ async fn no_descriptor_is_left(stage: &Stage) {
     assert_eq!(count(), before);
 }
 
-fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("warden") {
-        run_replacement();
+/// Our end of a pipe that a command writes lines to.
+struct Lines {
+    end: AsyncFd<OwnedFd>,
+    came: Vec<u8>,
+}
+
+/// Our end of a pipe, and the end a command inherits.
+fn pipe() -> (Lines, Arc<OwnedFd>) {
+    let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).expect("pipe");
+    rustix::io::ioctl_fionbio(&read, true).expect("a pipe");
+    let end = watch_fd(read, Interest::READABLE).expect("registered");
+    let came = Vec::new();
+    (Lines { end, came }, Arc::new(write))
+}
+
+impl Lines {
+    /// The next line, without its end; `None`: nobody has the other end any more.
+    async fn next(&mut self) -> Option<String> {
+        in_time(self.read()).await
     }
+
+    async fn read(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.came.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.came.drain(..=end).collect();
+                return Some(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
+            let mut ready = self.end.readable().await.expect("registered");
+            let mut buffer = [0u8; 256];
+            match rustix::io::read(self.end.get_ref(), &mut buffer) {
+                Ok(0) => return None,
+                Ok(count) => self.came.extend_from_slice(&buffer[..count]),
+                Err(rustix::io::Errno::AGAIN) => ready.clear_ready(),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+async fn in_time<F: Future>(what: F) -> F::Output {
+    timeout(LONG, what).await.expect("in time")
+}
+
+fn is_alive(pid: &i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("warden") => run_replacement(),
+        Some("with") => run(arguments.get(1).is_some_and(|tracker| tracker == "cgroup")),
+        _ => run_both(),
+    }
+}
+
+fn run_both() -> ExitCode {
+    let mut all = true;
+    for tracker in ["cgroup", "subreaper"] {
+        let status = std::process::Command::new("/proc/self/exe")
+            .args(["with", tracker])
+            .status();
+        let ok = status.is_ok_and(|status| status.success());
+        all &= ok;
+        let word = if ok { "ok" } else { "FAILED" };
+        let _ = writeln!(std::io::stdout(), "test {tracker} ... {word}");
+    }
+    if all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run(use_cgroup: bool) -> ExitCode {
     let config = WardenConfig {
-        use_cgroup: true,
+        use_cgroup,
         daemon_gone_grace: Duration::from_millis(500),
     };
     let warden = FirstWarden::fork(config).expect("forked");
@@ -242,6 +322,8 @@ fn main() -> ExitCode {
     runtime.block_on(async {
         let listener = Arc::new(Listener::default());
         let table = ProcessTable::attach(warden, Limits::default(), listener.clone()).expect("a warden");
+        // Without a cgroup v2 to write both runs are with the other.
+        assert!(use_cgroup || table.tree_tracking() == TreeTracking::Subreaper);
         let stage = Stage { table, listener };
         input_is_read_and_ends(&stage).await;
         an_interrupt_reaches_the_foreground_of_a_terminal(&stage).await;
@@ -252,6 +334,8 @@ fn main() -> ExitCode {
         a_missing_program_is_told(&stage).await;
         a_flood_arrives_whole(&stage).await;
         no_descriptor_is_left(&stage).await;
+        reserving::all(&stage).await;
+        let helper = hidden::all(&stage).await;
         let left = stage.start(
             "left",
             shell("trap '' TERM; setsid sleep 1000 & while :; do sleep 0.1; done"),
@@ -259,6 +343,7 @@ fn main() -> ExitCode {
         left.started().await.expect("started");
         timeout(LONG, stage.table.end()).await.expect("bounded");
         assert_eq!(stage.told(&left).await.cause, ExitCause::ClientGone);
+        assert!(!is_alive(&helper), "it lived as long as the session");
     });
     ExitCode::SUCCESS
 }

@@ -1,0 +1,18 @@
+//! GNU bash: started as the user's login shell on a terminal, it prints its state with its own bulk listings; a shell
+//! that runs a script reads the state through BASH_ENV.
+
+mod capture;
+mod functions;
+mod limits;
+mod options;
+mod replay;
+mod shell;
+mod snapshot;
+mod startup;
+mod variables;
+mod words;
+
+pub(crate) use shell::Bash;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! The command that restores a state and runs the user's script.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use exec_process::environment::Environment;
+
+use super::snapshot::FILE_HEADER;
+use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
+
+const CHUNK: &str = "EXEC_SERVER_STATE_";
+
+/// With these in its environment bash would start in another mode, or with options of its own. The state has them.
+const STATE_ONLY: &[&str] = &["BASHOPTS", "POSIXLY_CORRECT", "SHELLOPTS"];
+
+/// `bash -c SCRIPT`, and `arguments` after it.
+pub(super) fn command(
+    shell: &Path,
+    state: &State,
+    transport: Transport,
+    script: &OsStr,
+    arguments: &[OsString],
+) -> Replay {
+    let mut unset: Vec<OsString> = STATE_ONLY.iter().map(Into::into).collect();
+    let mut set = Environment::new();
+    let script = match transport {
+        // What BASH_ENV names is read before the script, by every bash that runs one. It is not part of the script, so
+        // `$0`, line numbers, `$BASH_EXECUTION_STRING` and the like are those of the script alone.
+        Transport::File(descriptor) => {
+            set.insert("BASH_ENV".into(), format!("/proc/self/fd/{descriptor}").into());
+            script.to_owned()
+        }
+        Transport::Environment => {
+            unset.push("BASH_ENV".into());
+            let text = state
+                .file
+                .strip_prefix(FILE_HEADER.as_bytes())
+                .unwrap_or(&state.file);
+            let mut chunks = Vec::new();
+            for (index, chunk) in text.chunks(ENVIRONMENT_CHUNK_BYTES).enumerate() {
+                let name = format!("{CHUNK}{index}");
+                set.insert(name.clone().into(), OsString::from_vec(chunk.to_vec()));
+                chunks.push(name);
+            }
+            behind_prelude(&chunks, script)
+        }
+    };
+    let mut argv = vec![shell.into(), "-c".into(), script];
+    argv.extend(arguments.iter().cloned());
+    Replay {
+        argv,
+        arg0: None,
+        set,
+        unset,
+    }
+}
+
+/// The script behind a first line that restores. The redirection there changes nothing and counts the lines anew. The
+/// comment at the end of what is evaluated is what `$_` will be.
+fn behind_prelude(chunks: &[String], script: &OsStr) -> OsString {
+    let values: String = chunks.iter().map(|name| format!("${name}")).collect();
+    let prelude = format!(
+        "{{ BASH_EXECUTION_STRING=${{BASH_EXECUTION_STRING#*$'\\n'}}; \
+         eval 'unset {names}'$'\\n'\"{values} #\" \"$BASH\" || \
+         \\builtin echo 'failed to restore shell snapshot' >&2; }} 9<&${{BASH:LINENO=0:0}}-\n",
+        names = chunks.join(" "),
+    );
+    let mut whole = prelude.into_bytes();
+    whole.extend(script.as_bytes());
+    OsString::from_vec(whole)
+}

@@ -1,0 +1,245 @@
+//! Makes a snapshot of a capture: the environment, and the text that restores everything else.
+
+use exec_process::environment::Environment;
+
+use super::functions::{self, Functions};
+use super::limits::{self, Limits};
+use super::options::{self, Options};
+use super::variables;
+use super::words::{Word, quoted, statements};
+use crate::Failure;
+use crate::inventory::{Inventory, LeftOut, Name};
+use crate::sections::Sections;
+use crate::state::{Captured, State};
+
+/// Stands in front of the state when it is read through a descriptor, which BASH_ENV names: closes it. If bash then
+/// cannot make sense of what follows, it goes on with the script: the trap notices, and says so, before the first
+/// command that is not in a file.
+pub(super) const FILE_HEADER: &str = r#"BASH_ENV=${BASH_ENV##*/}; exec {BASH_ENV}<&-; unset BASH_ENV
+trap '[[ ${BASH_SOURCE-} ]] || { \builtin echo "failed to restore shell snapshot" >&2; \builtin trap - DEBUG; }' DEBUG
+"#;
+
+/// The functions that the dump prints apart: the state ends with them, for it uses what they hide.
+const OVERRIDING: &[&str] = &["builtin", "declare", "enable"];
+
+/// Reads the sections. `bare`: the soft limits of a command without a snapshot.
+pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) -> Result<Captured, Failure> {
+    let section = |name: &str| {
+        sections
+            .has(name)
+            .then(|| sections.get(name))
+            .ok_or(Failure::InvalidCapture)
+    };
+    let variables = variables::read(&section("variables")?, given)?;
+    let functions = functions::read(&section("functions")?, &section("function-names")?)?;
+    let options = options::read(&section("options")?, &section("shopt")?)?;
+    let limits = limits::statement(&limits::of_ulimit(&section("limits")?), bare);
+    let aliases = section("aliases")?;
+    let aliases = Aliases::read(&aliases)?;
+    let traps = section("traps")?;
+    let traps = Traps::read(&traps)?;
+    let posix = section("posix")?;
+    let posix = if options.posix {
+        posix_variable(&posix)?
+    } else {
+        Vec::new()
+    };
+
+    let mut inventory = Inventory {
+        functions: functions.names.iter().cloned().collect(),
+        aliases: aliases.names.into_iter().collect(),
+        variables: variables.names,
+        options: options.names.clone(),
+        left_out: variables.left_out,
+    };
+    inventory.left_out.extend(traps.left_out);
+    let overriding = sections.get("overriding");
+    for name in OVERRIDING {
+        let head = format!("{name} () \n").into_bytes();
+        if overriding
+            .split_inclusive(|&byte| byte == b'\n')
+            .any(|line| line == head)
+        {
+            inventory.functions.insert(name.as_bytes().to_vec());
+        }
+    }
+
+    let mut text = FILE_HEADER.as_bytes().to_vec();
+    // Functions are read as they were printed: with every pattern, and with no alias.
+    text.extend(b"shopt -s extglob\n");
+    text.extend(variables.statements);
+    text.extend(aliases.statement);
+    for (_, definition) in &functions.definitions {
+        text.extend(definition);
+    }
+    text.extend(&functions.whole);
+    // One compound command: bash reads all of it before any of it changes how bash reads.
+    text.extend(b"{\n\\builtin trap - DEBUG\n");
+    text.extend(exports(&functions));
+    text.extend(umask(&section("umask")?)?);
+    text.extend(limits.into_bytes());
+    text.extend(options.shopt().into_bytes());
+    text.extend(traps.statements);
+    if !variables.exported_own.is_empty() {
+        text.extend(
+            [
+                b"\\builtin declare -x ",
+                &variables.exported_own.join(&b' ')[..],
+                b"\n",
+            ]
+            .concat(),
+        );
+    }
+    text.extend(last_options(&options, &posix));
+    text.extend(last_statement(&section("disabled")?, &options));
+    text.extend(overriding.trim_ascii());
+    text.extend(b"\n}");
+    Ok(Captured {
+        environment: variables.environment,
+        state: State {
+            file: text,
+            text: Vec::new(),
+        },
+        inventory,
+    })
+}
+
+/// `alias -p`, as one statement.
+#[derive(Default)]
+struct Aliases {
+    statement: Vec<u8>,
+    names: Vec<Name>,
+}
+
+impl Aliases {
+    fn read(text: &[u8]) -> Result<Self, Failure> {
+        let mut aliases = Self::default();
+        for statement in &statements(text).ok_or(Failure::InvalidCapture)? {
+            let words = match &statement[..] {
+                [alias, dashes, word] if alias.raw == b"alias" && dashes.raw == b"--" => word,
+                [alias, word] if alias.raw == b"alias" => word,
+                _ => return Err(Failure::InvalidCapture),
+            };
+            let name_end = memchr::memchr(b'=', words.raw).ok_or(Failure::InvalidCapture)?;
+            aliases.names.push(words.raw[..name_end].to_vec());
+            if aliases.statement.is_empty() {
+                aliases.statement.extend(b"alias --");
+            }
+            aliases.statement.push(b' ');
+            // The name too: bash prints it as it is, and takes `$(…)` or a glob in it for what it looks like.
+            aliases.statement.extend(quoted(&words.value));
+        }
+        if !aliases.statement.is_empty() {
+            aliases.statement.push(b'\n');
+        }
+        Ok(aliases)
+    }
+}
+
+/// `trap -p`.
+#[derive(Default)]
+struct Traps {
+    statements: Vec<u8>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Traps {
+    fn read(text: &[u8]) -> Result<Self, Failure> {
+        let mut traps = Self::default();
+        for statement in &statements(text).ok_or(Failure::InvalidCapture)? {
+            let [trap, dashes, command, signal] = &statement[..] else {
+                return Err(Failure::InvalidCapture);
+            };
+            if trap.raw != b"trap" || dashes.raw != b"--" {
+                return Err(Failure::InvalidCapture);
+            }
+            match Self::why_left_out(signal) {
+                Some(why) => traps.left_out.push(LeftOut {
+                    what: [b"trap ", signal.raw].concat(),
+                    why,
+                }),
+                None => traps
+                    .statements
+                    .extend([b"\\builtin trap -- ", command.raw, b" ", signal.raw, b"\n"].concat()),
+            }
+        }
+        Ok(traps)
+    }
+
+    fn why_left_out(signal: &Word<'_>) -> Option<&'static str> {
+        match signal.raw {
+            b"EXIT" => Some("it is for the end of the shell, and a typed command does not end it"),
+            b"DEBUG" => Some("it would run for every command"),
+            _ => None,
+        }
+    }
+}
+
+/// The statement that turns posix mode on, with the variable as the user has it.
+fn posix_variable(declared: &[u8]) -> Result<Vec<u8>, Failure> {
+    let statements = statements(declared).ok_or(Failure::InvalidCapture)?;
+    let Some([_, attributes, assignment]) = statements.first().map(|statement| &statement[..]) else {
+        return Err(Failure::InvalidCapture);
+    };
+    Ok([b"\\builtin declare ", attributes.raw, b" ", assignment.raw, b"\n"].concat())
+}
+
+/// The attributes of functions.
+fn exports(functions: &Functions) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (attributes, names) in &functions.attributes {
+        text.extend([b"\\builtin declare -f", &attributes[..], b" --"].concat());
+        for name in names {
+            text.push(b' ');
+            text.extend(quoted(name));
+        }
+        text.push(b'\n');
+    }
+    text
+}
+
+fn umask(text: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mask = text.trim_ascii();
+    if mask.is_empty() || !mask.iter().all(|byte| (b'0'..=b'7').contains(byte)) {
+        return Err(Failure::InvalidCapture);
+    }
+    Ok([b"\\builtin umask ", mask, b"\n"].concat())
+}
+
+/// What `set` has, posix mode behind it: it turns other options on and off, so these follow once more.
+fn last_options(options: &Options, posix: &[u8]) -> Vec<u8> {
+    let mut text = options.set().into_bytes();
+    if !posix.is_empty() {
+        text.extend(posix);
+        text.extend(options.shopt().into_bytes());
+    }
+    text
+}
+
+/// The last that runs: the builtins of `enable -n`, and the options that print what is run. The comment at the end makes
+/// `$_` what it is in a shell that has done nothing yet.
+fn last_statement(disabled: &[u8], options: &Options) -> Vec<u8> {
+    let disabled: Vec<&[u8]> = disabled
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| line.strip_prefix(b"enable -n "))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let mut statements = options.set_last().into_bytes();
+    if !disabled.is_empty() {
+        let disable = [b"\\builtin enable -n ", &disabled.join(&b' ')[..], b"\n"].concat();
+        // Rather a line of trace than an option less, if it is these that go.
+        let set_first = disabled.iter().any(|name| matches!(*name, b"builtin" | b"set"));
+        statements = if set_first {
+            [statements, disable]
+        } else {
+            [disable, statements]
+        }
+        .concat();
+    }
+    if statements.is_empty() {
+        return b"\\builtin : \"$BASH\"\n".to_vec();
+    }
+    // On the same line: `set -o verbose` would print the next.
+    let statements = [statements.trim_ascii_end(), b" #"].concat();
+    [b"\\builtin eval ", &quoted(&statements)[..], b" \"$BASH\"\n"].concat()
+}

@@ -1,0 +1,337 @@
+//! What becomes of each variable: environment, state, or nothing.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use exec_process::environment::Environment;
+
+use super::words::{Word, statements};
+use crate::Failure;
+use crate::inventory::{LeftOut, Name};
+
+/// The shell's own: it has them anew in each process, or they say what it did last.
+const OWN: &[&str] = &[
+    "BASH",
+    "BASHOPTS",
+    "BASHPID",
+    "BASH_ALIASES",
+    "BASH_ARGC",
+    "BASH_ARGV",
+    "BASH_ARGV0",
+    "BASH_CMDS",
+    "BASH_COMMAND",
+    "BASH_EXECUTION_STRING",
+    "BASH_LINENO",
+    "BASH_MONOSECONDS",
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "BASH_SUBSHELL",
+    "BASH_TRAPSIG",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "COMP_WORDBREAKS",
+    "DIRSTACK",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "EUID",
+    "FUNCNAME",
+    "GROUPS",
+    "HISTCMD",
+    "LINENO",
+    "PIPESTATUS",
+    "PPID",
+    "RANDOM",
+    "SECONDS",
+    "SHELLOPTS",
+    "SRANDOM",
+    "UID",
+];
+
+/// Not kept, whatever startup files do with them: the capture's environment had what it had.
+const NOT_KEPT: &[&str] = &[
+    "COLUMNS",
+    "EXEC_SERVER_SNAPSHOT",
+    "LINES",
+    "OLDPWD",
+    "PWD",
+    "SHLVL",
+    "_",
+];
+
+/// Of these the shell, or a shell that runs a script, does not take the value from its environment.
+const SET_AT_START: &[&str] = &["BASH_ENV", "IFS", "OPTERR", "OPTIND", "PS1", "PS2", "PS4"];
+
+/// Taken from the environment, but what they do is done only when they are assigned.
+const DONE_WHEN_ASSIGNED: &[&str] = &["BASH_COMPAT", "EXECIGNORE", "FUNCNEST", "GLOBIGNORE", "IGNOREEOF"];
+
+/// What a bare interactive shell has by itself and a shell that runs a script may not have.
+const BARE: &[(&str, &str)] = &[
+    ("HISTFILESIZE", "500"),
+    ("HISTSIZE", "500"),
+    ("IFS", " \t\n"),
+    ("MAILCHECK", "60"),
+    ("OPTERR", "1"),
+    ("OPTIND", "1"),
+    ("PS1", r"\s-\v\$ "),
+    ("PS2", "> "),
+    ("PS4", "+ "),
+];
+
+/// Set by every bash at its start if its environment has them not: if they are away, they were unset.
+const ALWAYS_SET: &[&str] = &[
+    "HOSTNAME", "HOSTTYPE", "IFS", "MACHTYPE", "OPTERR", "OPTIND", "OSTYPE", "PATH", "PS4", "SHELL", "TERM",
+];
+
+/// Set by every bash at its start; assigned again, for a startup file may have changed them, but not state by itself.
+const ASSIGNED_AGAIN: &[&str] = &[
+    "BASH_LOADABLES_PATH",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "MACHTYPE",
+    "OSTYPE",
+    "SHELL",
+];
+
+/// Locale first: it says how everything after it is read.
+const LOCALE: &[&str] = &[
+    "LANG",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_NUMERIC",
+    "LC_TIME",
+];
+
+/// The variables of a capture.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Variables {
+    /// What children get.
+    pub(super) environment: Environment,
+    /// Statements that make the rest.
+    pub(super) statements: Vec<u8>,
+    /// The shell's own that are exported: to be exported when everything else is done.
+    pub(super) exported_own: Vec<Name>,
+    /// Those in `statements` that are state.
+    pub(super) names: BTreeSet<Name>,
+    /// What cannot be kept.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+struct Variable<'a> {
+    name: &'a [u8],
+    /// Letters, without the dash.
+    attributes: &'a [u8],
+    /// `NAME=VALUE` as bash reads it, or only the name.
+    assignment: &'a [u8],
+    value: Option<Vec<u8>>,
+}
+
+impl<'a> Variable<'a> {
+    /// `declare -ATTRIBUTES NAME[=VALUE]`.
+    fn read(statement: &[Word<'a>]) -> Option<Self> {
+        let [declare, attributes, assignment] = statement else {
+            return None;
+        };
+        if declare.raw != b"declare" {
+            return None;
+        }
+        let attributes = attributes.raw.strip_prefix(b"-")?;
+        let assignment = assignment.raw;
+        let name_end = memchr::memchr(b'=', assignment).unwrap_or(assignment.len());
+        let name = &assignment[..name_end];
+        let value = (name_end < assignment.len()).then(|| statement[2].value[name_end + 1..].to_vec());
+        Some(Self {
+            name,
+            attributes: attributes.strip_prefix(b"-").unwrap_or(attributes),
+            assignment,
+            value,
+        })
+    }
+
+    fn has(&self, attribute: u8) -> bool {
+        self.attributes.contains(&attribute)
+    }
+
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| name.as_bytes() == self.name)
+    }
+
+    /// A string in the environment: arrays and references are not.
+    fn is_passed_on(&self) -> bool {
+        self.has(b'x') && self.value.is_some() && !b"aAn".iter().any(|&attribute| self.has(attribute))
+    }
+
+    fn is_bare(&self, given: &Environment) -> bool {
+        let Some(value) = &self.value else { return false };
+        if self.has(b'x') || self.has(b'r') {
+            return false;
+        }
+        if self.name == b"HISTFILE" {
+            let home = given.get(OsStr::new("HOME")).map(|home| home.as_bytes());
+            return home.is_some_and(|home| value.strip_prefix(home) == Some(b"/.bash_history"));
+        }
+        BARE.iter()
+            .any(|(name, bare)| name.as_bytes() == self.name && bare.as_bytes() == value)
+    }
+}
+
+/// Reads `declare -p`. `given`: the environment the capture ran in.
+pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Failure> {
+    let statements = statements(declared).ok_or(Failure::InvalidCapture)?;
+    let mut read = Variables {
+        environment: kept_as_given(given),
+        ..Variables::default()
+    };
+    let mut declarations = Declarations::default();
+    let mut seen = BTreeSet::new();
+    let mut after: Vec<u8> = Vec::new();
+    for statement in &statements {
+        let variable = Variable::read(statement).ok_or(Failure::InvalidCapture)?;
+        seen.insert(variable.name);
+        if variable.name.starts_with(b"__exec_") || variable.is_one_of(NOT_KEPT) {
+            continue;
+        }
+        if variable.is_one_of(OWN) {
+            if variable.has(b'x') {
+                read.exported_own.push(variable.name.to_vec());
+            }
+            continue;
+        }
+        if variable.name == b"BASH_XTRACEFD" {
+            read.left_out.push(LeftOut {
+                what: b"variable BASH_XTRACEFD".to_vec(),
+                why: "it names a descriptor, and descriptors are not kept",
+            });
+            continue;
+        }
+        if !variable.is_passed_on() {
+            if !variable.is_bare(given) {
+                declarations.add(&variable);
+                if !variable.is_one_of(ASSIGNED_AGAIN) {
+                    read.names.insert(variable.name.to_vec());
+                }
+            }
+            continue;
+        }
+        let name = OsString::from_vec(variable.name.to_vec());
+        read.environment.insert(
+            name,
+            OsString::from_vec(variable.value.clone().unwrap_or_default()),
+        );
+        if variable.is_one_of(SET_AT_START) {
+            declarations.add(&variable);
+        } else {
+            add_to_passed_on(&variable, &mut after);
+        }
+    }
+    let unset: Vec<&[u8]> = ALWAYS_SET
+        .iter()
+        .map(|name| name.as_bytes())
+        .filter(|name| !seen.contains(name))
+        .collect();
+    if !unset.is_empty() {
+        read.statements.extend(b"unset ");
+        read.statements.extend(unset.join(&b' '));
+        read.statements.push(b'\n');
+    }
+    declarations.write(&mut read.statements);
+    read.statements.extend(after);
+    Ok(read)
+}
+
+/// What a variable that the environment brings still lacks. The policy may have kept it away: then it stays away.
+fn add_to_passed_on(variable: &Variable<'_>, statements: &mut Vec<u8>) {
+    let name = variable.name;
+    if variable.is_one_of(DONE_WHEN_ASSIGNED) {
+        statements.extend([b"[[ ${", name, b"+x} ]] && ", name, b"=$", name, b"\n"].concat());
+    }
+    let attributes: Vec<u8> = variable
+        .attributes
+        .iter()
+        .copied()
+        .filter(|&letter| letter != b'x')
+        .collect();
+    if !attributes.is_empty() {
+        statements.extend(
+            [
+                b"[[ ${",
+                name,
+                b"+x} ]] && declare -",
+                &attributes[..],
+                b" ",
+                name,
+                b"\n",
+            ]
+            .concat(),
+        );
+    }
+}
+
+/// What the difference to the given environment must not show: what is never kept, and what bash hands on without
+/// making a variable of it. Functions are state.
+fn kept_as_given(given: &Environment) -> Environment {
+    let is_kept = |name: &[u8]| {
+        let is_identifier = name
+            .first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            && name
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let is_function = name.starts_with(b"BASH_FUNC_") && name.ends_with(b"%%");
+        (!is_identifier && !is_function) || NOT_KEPT.iter().any(|not_kept| not_kept.as_bytes() == name)
+    };
+    given
+        .iter()
+        .filter(|(name, _)| is_kept(name.as_bytes()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// Declarations, one statement for each set of attributes: a builtin's start is dearer than its words.
+#[derive(Default)]
+struct Declarations<'a> {
+    locale: Vec<&'a [u8]>,
+    by_attributes: Vec<(Vec<u8>, Vec<&'a [u8]>)>,
+}
+
+impl<'a> Declarations<'a> {
+    fn add(&mut self, variable: &Variable<'a>) {
+        if variable.is_one_of(LOCALE) && variable.attributes.is_empty() {
+            self.locale.push(variable.assignment);
+            return;
+        }
+        match self
+            .by_attributes
+            .iter_mut()
+            .find(|(attributes, _)| attributes == variable.attributes)
+        {
+            Some((_, assignments)) => assignments.push(variable.assignment),
+            None => self
+                .by_attributes
+                .push((variable.attributes.to_vec(), vec![variable.assignment])),
+        }
+    }
+
+    fn write(&self, statements: &mut Vec<u8>) {
+        let locale = std::iter::once((&b""[..], &self.locale));
+        let others = self
+            .by_attributes
+            .iter()
+            .map(|(attributes, assignments)| (&attributes[..], assignments));
+        for (attributes, assignments) in locale
+            .chain(others)
+            .filter(|(_, assignments)| !assignments.is_empty())
+        {
+            let attributes = if attributes.is_empty() { b"-" } else { attributes };
+            statements.extend(b"declare -");
+            statements.extend(attributes);
+            for assignment in assignments {
+                statements.push(b' ');
+                statements.extend(*assignment);
+            }
+            statements.push(b'\n');
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The command that restores a state and runs the user's script.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+
+use exec_process::environment::Environment;
+
+use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
+
+/// Variables that carry a state; they are gone before its first command.
+const CARRIER: &str = "EXEC_SERVER_STATE_";
+
+/// fish cannot close a descriptor that it inherited, and what it runs would inherit it too. A state up to this size
+/// is therefore carried in the environment, whatever else could carry it; few are larger.
+const ENVIRONMENT_BYTES: usize = 256 * 1024;
+
+const FAILED: &str = "; or builtin echo 'failed to restore shell snapshot' >&2";
+
+pub(super) fn command(
+    shell: &Path,
+    state: &State,
+    transport: Transport,
+    script: &OsStr,
+    arguments: &[OsString],
+) -> Option<Replay> {
+    let mut set = Environment::new();
+    let restore = match transport {
+        Transport::File(_) if state.file.len() <= ENVIRONMENT_BYTES => return None,
+        Transport::File(descriptor) => format!("builtin source /proc/self/fd/{descriptor}"),
+        Transport::Environment => {
+            let names: Vec<String> = (0..state.file.len().div_ceil(ENVIRONMENT_CHUNK_BYTES))
+                .map(|number| format!("{CARRIER}{number}"))
+                .collect();
+            for (name, chunk) in names.iter().zip(state.file.chunks(ENVIRONMENT_CHUNK_BYTES)) {
+                set.insert(name.into(), OsString::from_vec(chunk.to_vec()));
+            }
+            let values: String = names.iter().map(|name| format!("${name}")).collect();
+            format!(
+                "builtin eval \"builtin set --erase {}\"\\n\"{values}\"",
+                names.join(" ")
+            )
+        }
+    };
+    // No configuration: not the system's either. A login shell as the command that was asked for.
+    let mut argv: Vec<OsString> = vec![
+        shell.into(),
+        "-Nl".into(),
+        "-C".into(),
+        (restore + FAILED).into(),
+        "-c".into(),
+        script.into(),
+    ];
+    argv.extend_from_slice(arguments);
+    Some(Replay {
+        argv,
+        arg0: None,
+        set,
+        unset: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replay(file: Vec<u8>, transport: Transport) -> Option<Replay> {
+        let state = State {
+            file,
+            text: Vec::new(),
+        };
+        command(
+            Path::new("/bin/fish"),
+            &state,
+            transport,
+            "ls".as_ref(),
+            &["one".into()],
+        )
+    }
+
+    #[test]
+    fn a_state_travels_in_chunks_that_are_gone_before_its_first_command() {
+        let replay = replay(vec![b'x'; ENVIRONMENT_CHUNK_BYTES + 1], Transport::Environment).unwrap();
+        let restore = "builtin eval \"builtin set --erase EXEC_SERVER_STATE_0 EXEC_SERVER_STATE_1\"\\n\
+                       \"$EXEC_SERVER_STATE_0$EXEC_SERVER_STATE_1\"; \
+                       or builtin echo 'failed to restore shell snapshot' >&2";
+        assert_eq!(
+            replay.argv,
+            ["/bin/fish", "-Nl", "-C", restore, "-c", "ls", "one"]
+        );
+        assert_eq!(
+            replay.set.values().map(|chunk| chunk.len()).collect::<Vec<_>>(),
+            [ENVIRONMENT_CHUNK_BYTES, 1]
+        );
+    }
+
+    #[test]
+    fn a_descriptor_carries_only_what_the_environment_cannot() {
+        assert_eq!(replay(vec![b'x'; ENVIRONMENT_BYTES], Transport::File(9)), None);
+        assert!(
+            replay(vec![b'x'; ENVIRONMENT_BYTES + 1], Transport::File(9))
+                .unwrap()
+                .set
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,6 @@
+//! The environment that startup files leave, as a difference to the one they were given.
+
+mod difference;
+mod proxy;
+
+pub(crate) use difference::{Difference, Overrides};

@@ -1,0 +1,216 @@
+//! The files behind a snapshot.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use exec_process::environment::Environment;
+use exec_protocol::limits::SnapshotLimits;
+
+use super::identity::Identity;
+use super::mentioned::Mentioned;
+use super::sourced::{Places, sourced_files};
+
+/// Startup files as they were: present or absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Watched {
+    files: Vec<(PathBuf, Option<Identity>)>,
+    /// What they name.
+    mentioned: Mentioned,
+}
+
+impl Watched {
+    /// Looks at a shell, at its startup files, and at those that they source by a literal path. Blocks.
+    pub(crate) fn look(
+        shell: &Path,
+        startup: Vec<PathBuf>,
+        environment: &Environment,
+        limits: &SnapshotLimits,
+    ) -> Self {
+        let places = Places::of(environment);
+        let mut files = vec![(shell.to_owned(), Identity::of(shell))];
+        // Before its text is read: a change after that is seen.
+        let add = |files: &mut Vec<(PathBuf, Option<Identity>)>, path: PathBuf| {
+            if files.len() < limits.watched_files && !files.iter().any(|(known, _)| *known == path) {
+                let identity = Identity::of(&path);
+                files.push((path, identity));
+            }
+        };
+        for path in startup {
+            add(&mut files, path);
+        }
+        let mut mentioned = Mentioned::default();
+        // The shell itself sources nothing.
+        let mut at = 1;
+        while let Some((path, identity)) = files.get(at) {
+            at += 1;
+            if !identity.as_ref().is_some_and(Identity::is_regular) {
+                continue;
+            }
+            let Some(text) = read(path, limits.searched_bytes) else {
+                mentioned.miss();
+                continue;
+            };
+            mentioned.read(&text, text.len() < limits.searched_bytes);
+            for path in sourced_files(&text, &places) {
+                add(&mut files, path);
+            }
+        }
+        Self { files, mentioned }
+    }
+
+    /// Whether a file is no longer as it was. Blocks, for a stat of each.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.files
+            .iter()
+            .any(|(path, identity)| Identity::of(path) != *identity)
+    }
+
+    /// Whether a startup file may name a variable. One that was not read, or not to its end, may.
+    pub(crate) fn mentions(&self, name: &OsStr) -> bool {
+        self.mentioned.may_hold(name.as_bytes())
+    }
+
+    /// The files, and whether they were there.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, bool)> {
+        self.files
+            .iter()
+            .map(|(path, identity)| (path.as_path(), identity.is_some()))
+    }
+}
+
+fn read(path: &Path, max: usize) -> Option<Vec<u8>> {
+    let file = std::fs::File::open(path).ok()?;
+    let mut text = Vec::new();
+    file.take(max as u64).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+impl Places {
+    fn of(environment: &Environment) -> Self {
+        let directory = |name: &str| {
+            environment
+                .get(OsStr::new(name))
+                .filter(|value| value.as_bytes().starts_with(b"/"))
+                .map(OsString::as_os_str)
+                .map(|value| value.as_bytes().to_vec())
+        };
+        Self {
+            home: directory("HOME"),
+            zdotdir: directory("ZDOTDIR").or_else(|| directory("HOME")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct Home(tempfile::TempDir);
+
+    impl Home {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            fs::write(self.path(name), text).unwrap();
+        }
+
+        fn look(&self, startup: &[&str], limits: &SnapshotLimits) -> Watched {
+            let startup = startup.iter().map(|name| self.path(name)).collect();
+            let environment = [("HOME".into(), self.0.path().into())].into();
+            Watched::look(Path::new("/shell"), startup, &environment, limits)
+        }
+    }
+
+    fn names(home: &Home, watched: &Watched) -> Vec<(String, bool)> {
+        let name = |path: &Path| path.strip_prefix(home.0.path()).unwrap().display().to_string();
+        let files = watched.files().skip(1);
+        files.map(|(path, there)| (name(path), there)).collect()
+    }
+
+    #[test]
+    fn files_are_followed_to_those_they_source_and_each_is_watched_once() {
+        let home = Home::new();
+        home.write(".profile", ". ~/.bashrc\n. $HOME/missing\n");
+        home.write(".bashrc", "source ~/.aliases; . ~/.profile\n");
+        home.write(".aliases", "alias a=b\n");
+        fs::create_dir(home.path("dir")).unwrap();
+        let watched = home.look(&[".absent", ".profile", "dir"], &SnapshotLimits::default());
+        let want = [
+            (".absent", false),
+            (".profile", true),
+            ("dir", true),
+            (".bashrc", true),
+            ("missing", false),
+            (".aliases", true),
+        ];
+        assert_eq!(
+            names(&home, &watched),
+            want.map(|(name, there)| (name.to_owned(), there))
+        );
+        assert!(!watched.has_changed());
+    }
+
+    #[test]
+    fn every_kind_of_change_is_seen() {
+        type Change = fn(&Home);
+        let changes: &[(&str, Change)] = &[
+            ("longer", |home| home.write(".rc", ". ~/.inner\nmore\n")),
+            ("other text of the same length", |home| {
+                home.write(".inner", "two");
+                let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+                let file = fs::File::options()
+                    .append(true)
+                    .open(home.path(".inner"))
+                    .unwrap();
+                file.set_modified(time).unwrap();
+            }),
+            ("replaced", |home| {
+                home.write("new", "one");
+                let modified = fs::metadata(home.path(".inner")).unwrap().modified().unwrap();
+                let file = fs::File::options().append(true).open(home.path("new")).unwrap();
+                file.set_modified(modified).unwrap();
+                fs::rename(home.path("new"), home.path(".inner")).unwrap();
+            }),
+            ("gone", |home| fs::remove_file(home.path(".inner")).unwrap()),
+            ("come", |home| home.write(".absent", "")),
+        ];
+        for (what, change) in changes {
+            let home = Home::new();
+            home.write(".rc", ". ~/.inner\n");
+            home.write(".inner", "one");
+            let watched = home.look(&[".rc", ".absent"], &SnapshotLimits::default());
+            assert!(!watched.has_changed(), "{what}");
+            change(&home);
+            assert!(watched.has_changed(), "{what}");
+        }
+    }
+
+    #[test]
+    fn so_many_files_and_so_much_of_each() {
+        let home = Home::new();
+        home.write(".rc", &format!(". ~/first\n{}\n. ~/late\n", "#".repeat(100)));
+        home.write("first", ". ~/second\n");
+        let limits = SnapshotLimits {
+            searched_bytes: 100,
+            watched_files: 4,
+            ..SnapshotLimits::default()
+        };
+        let watched = home.look(&[".rc"], &limits);
+        let seen = names(&home, &watched);
+        assert_eq!(seen.last(), Some(&("second".to_owned(), false)));
+        let limits = SnapshotLimits {
+            watched_files: 3,
+            ..limits
+        };
+        assert_eq!(home.look(&[".rc"], &limits).files().count(), 3);
+    }
+}
