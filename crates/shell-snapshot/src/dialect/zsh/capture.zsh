@@ -127,7 +127,8 @@ done
 # ---- The state. It is read under zsh's own options and with no alias read. Functions come first: nothing here is
 # found as a function, and compiled they come from parts of their own. An error ends its block only.
 
-__es_state=()
+# A shell that runs one script does not read whole directories when it looks for a command; emulate has it do so.
+__es_state=('builtin unsetopt hashdirs')
 __es_always='} always {
 if (( TRY_BLOCK_ERROR > 0 )); then
 builtin print -u2 -r -- "failed to restore shell snapshot"

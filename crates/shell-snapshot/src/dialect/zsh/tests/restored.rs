@@ -83,7 +83,7 @@ fn where_the_place_is_not_to_be_seen_the_script_is_evaluated() {
     let captured = home.capture(Try::Interactive).unwrap();
     for transport in [Transport::File(9), Transport::Environment] {
         let state = replay::state(captured.state.text.clone(), Vec::new(), true);
-        let script = OsStr::new("hi 'a\\b'; f; env | grep -c EXEC_SERVER; echo $V$#; nosuch");
+        let script = OsStr::new("hi 'a\\\\b'; f; env | grep -c EXEC_SERVER; echo $V$#; nosuch");
         let output = home.run_state(&state, &captured.environment, transport, script);
         assert_eq!(
             (
@@ -146,7 +146,7 @@ fn the_script_is_as_in_a_bare_shell() {
     let captured = home.capture(Try::Interactive).unwrap();
     for script in [
         "echo \"[$_]\" $? $0 $# $LINENO $- $*; echo $ZSH_EXECUTION_STRING; nosuch\n\nnosuch",
-        "ls /proc/self/fd; ls /proc/$$/fd; umask; ulimit -Sa",
+        "ls -l /proc/self/fd /proc/$$/fd | grep -c -e /state; umask; ulimit -Sa",
         "env | grep -v -e ^HOST -e ^OLDPWD | sort; echo ${ZDOTDIR-none}; setopt; trap",
         "echo a; )",
         "set -eu; echo $NOPE; echo no",

@@ -32,7 +32,7 @@ hi
             stdout: r#"fn
 builtin: none
 "#,
-            status: 0,
+            status: 1,
         }],
     },
     Case {
@@ -95,7 +95,7 @@ if=no
             stdout: r#"fn
 if: none
 "#,
-            status: 0,
+            status: 1,
         }],
     },
     Case {
