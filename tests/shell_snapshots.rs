@@ -337,3 +337,28 @@ fn the_end_of_the_session_ends_a_capture() {
     assert_eq!(server.await_end(Duration::from_secs(5)), Some(Ending::Exit(0)));
     server.assert_none_marked(&marker, Duration::ZERO);
 }
+
+#[test]
+fn no_startup_file_runs_where_they_fail_whatever_the_shell() {
+    ours_only!();
+    for (name, path, file, fails) in [
+        ("bash", "/bin/bash", ".bash_profile", "exit 7\n"),
+        ("zsh", "/usr/bin/zsh", ".zshenv", "exit 7\n"),
+        ("sh", "/bin/sh", ".profile", "exit 7\n"),
+    ] {
+        if !PathBuf::from(path).exists() {
+            continue;
+        }
+        let home = Home::new(&[(file, fails)]);
+        let server = Server::start();
+        let process = server.spawn(home.bash("").set("argv", json!([path, "-lc", "echo alive"])).set(
+            "shellSnapshot",
+            json!({"scopeId": "s", "shell": {"name": name, "path": path}}),
+        ));
+        assert_eq!(
+            (process.closed(), process.stream("stdout")),
+            (0, b"alive\n".to_vec()),
+            "{name}"
+        );
+    }
+}
