@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use exec_tests::launch::file_uri;
+use exec_tests::server::Ending;
 use exec_tests::{Launch, Server, marker, ours_only, program};
 use serde_json::{Value, json};
 
@@ -286,6 +287,78 @@ fn the_environment_is_the_requests_then_the_users_then_the_overrides() {
             text(server.run(launch)),
             (0, format!("set,,,/bin,1,{name}\n")),
             "{inherit}"
+        );
+    }
+}
+
+#[test]
+fn a_counter_of_the_client_does_not_defeat_the_cache() {
+    ours_only!();
+    let home = Home::new(&[(".bashrc", "echo run >>~/runs\nf() { echo f; }\n")]);
+    let server = Server::start();
+    for call in 1..=6 {
+        let launch = home
+            .bash("f; echo $CALL_NUMBER")
+            .env("CALL_NUMBER", &call.to_string())
+            .set("metadata", json!({"toolCallId": format!("call-{call}")}));
+        assert_eq!(text(server.run(launch)), (0, format!("f\n{call}\n")));
+    }
+    assert_eq!(
+        home.lines("runs"),
+        2,
+        "the second call shows that it makes no difference"
+    );
+}
+
+#[test]
+fn a_startup_file_that_is_written_anew_by_another_is_captured_once() {
+    ours_only!();
+    let home = Home::new(&[(
+        ".bashrc",
+        "echo run >>~/runs\necho 'f() { echo f; }' >~/.made\n. ~/.made\n",
+    )]);
+    let server = Server::start();
+    for _ in 0..4 {
+        assert_eq!(text(server.run(home.bash("f"))), (0, "f\n".to_owned()));
+    }
+    // Once more than once: it was not there at first.
+    assert_eq!(home.lines("runs"), 2);
+}
+
+#[test]
+fn the_end_of_the_session_ends_a_capture() {
+    ours_only!();
+    let marker = marker();
+    let home = Home::new(&[(".bashrc", &format!("exec -a {marker} sleep 1000\n"))]);
+    let server = Server::start();
+    let _start = server.post("process/start", home.bash("true").params("p"));
+    server.await_marked(&marker, 1);
+    server.close_stdin();
+    assert_eq!(server.await_end(Duration::from_secs(5)), Some(Ending::Exit(0)));
+    server.assert_none_marked(&marker, Duration::ZERO);
+}
+
+#[test]
+fn no_startup_file_runs_where_they_fail_whatever_the_shell() {
+    ours_only!();
+    for (name, path, file, fails) in [
+        ("bash", "/bin/bash", ".bash_profile", "exit 7\n"),
+        ("zsh", "/usr/bin/zsh", ".zshenv", "exit 7\n"),
+        ("sh", "/bin/sh", ".profile", "exit 7\n"),
+    ] {
+        if !PathBuf::from(path).exists() {
+            continue;
+        }
+        let home = Home::new(&[(file, fails)]);
+        let server = Server::start();
+        let process = server.spawn(home.bash("").set("argv", json!([path, "-lc", "echo alive"])).set(
+            "shellSnapshot",
+            json!({"scopeId": "s", "shell": {"name": name, "path": path}}),
+        ));
+        assert_eq!(
+            (process.closed(), process.stream("stdout")),
+            (0, b"alive\n".to_vec()),
+            "{name}"
         );
     }
 }

@@ -93,10 +93,11 @@ impl<'a> LoginScript<'a> {
     /// of the user's it misses has a reason. The daemon writes it, for the shell itself could not without a trace in
     /// the script.
     pub(crate) fn bare(self, request: &Request, failure: Failure) -> Rewrite {
-        // Of these shells, only fish reads its configuration for every script.
+        // zsh reads `.zshenv` for every script, fish all of its configuration.
         let flags = match request.shell {
+            ShellKind::Bash | ShellKind::Sh => "-c",
+            ShellKind::Zsh => "-fc",
             ShellKind::Fish => "-Nc",
-            ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh => "-c",
         };
         let head = [request.path.as_os_str(), OsStr::new(flags), self.script];
         let head = head.into_iter().map(OsStr::to_os_string);

@@ -8,15 +8,16 @@ use exec_protocol::snapshot::{
     DescribeSnapshotResponse, InvalidateSnapshotParams, InvalidateSnapshotResponse, LeftOut, PrewarmResponse,
     SnapshotAvailability, SnapshotContents, SnapshotFailure, SnapshotParams, SnapshotReplay, WatchedFile,
 };
-use exec_shell_snapshot::{Availability, Description, Failure, Held, Name, ReplayKind, Summary, Unobserved};
+use exec_shell_snapshot::{Availability, Description, Failure, Held, Name, ReplayKind, Summary};
 
 use super::Handlers;
 use super::failure::rpc_error;
 use crate::dispatch::{Call, Refusal};
+use crate::telemetry::CaptureSteps;
 
 pub(super) async fn prewarm(
     handlers: Arc<Handlers>,
-    _call: Call,
+    call: Call,
     params: SnapshotParams,
 ) -> Result<PrewarmResponse, Refusal> {
     let request = handlers.launcher.prepare_snapshot(&params).map_err(rpc_error)?;
@@ -29,7 +30,7 @@ pub(super) async fn prewarm(
         variables,
     } = handlers
         .snapshots
-        .prewarm(request, &Unobserved)
+        .prewarm(request, &CaptureSteps(&call.span))
         .await
         .map_err(rpc_error)?;
     Ok(PrewarmResponse {

@@ -15,6 +15,7 @@ use super::failure::rpc_error;
 use crate::dispatch::{Answer, Call, Refusal, limit_reached};
 use crate::launch::Launch;
 use crate::outbox::AfterReply;
+use crate::telemetry::CaptureSteps;
 
 pub(super) async fn start(
     handlers: Arc<Handlers>,
@@ -49,9 +50,10 @@ pub(super) async fn start(
     let span = call.span.step(Step::Start).of_process(&id);
     let started = match snapshot.filter(|_| is_ours) {
         Some((request, argv, arg0)) => {
+            let captures = CaptureSteps(&call.span);
             let prepare = handlers
                 .snapshots
-                .prepare(request, &argv, arg0.as_deref(), &Unobserved);
+                .prepare(request, &argv, arg0.as_deref(), &captures);
             let preparing = call.span.step(Step::PrepareShellSnapshot).of_process(&id);
             tokio::select! {
                 biased;

@@ -12,7 +12,7 @@ pub(crate) use exits::ExitSpans;
 pub(crate) use measure::{Measure, handed_down};
 pub(crate) use observer::Observer;
 pub(crate) use settings::{SettingsError, limits, settings};
-pub(crate) use snapshots::SnapshotObserver;
+pub(crate) use snapshots::{CaptureSteps, SnapshotObserver};
 
 /// Where the parts of the daemon tell what they do. By default nobody listens.
 #[derive(Debug, Clone, Default)]

@@ -1,8 +1,10 @@
 //! What shell snapshots tell, in the words of telemetry.
 
-use exec_shell_snapshot::{self as snapshot, CaptureFinished, CommandPrepared, Failure};
+use exec_shell_snapshot::{
+    self as snapshot, CaptureFinished, CaptureFollower, CommandPrepared, Failure, Follower,
+};
 use exec_telemetry::tags::{Attempt, Availability, FailureReason, Outcome, Purpose, SandboxKind, ShellKind};
-use exec_telemetry::{Capture, Metrics, SnapshotCommand};
+use exec_telemetry::{Capture, Metrics, RequestSpan, SnapshotCommand, Step, StepSpan};
 
 /// Tells the metrics of captures and of the commands that asked for one.
 #[derive(Debug)]
@@ -44,6 +46,23 @@ impl snapshot::Observer for SnapshotObserver {
             },
             wait: command.wait,
         });
+    }
+}
+
+/// Makes a capture a step of the request that had it made.
+pub(crate) struct CaptureSteps<'a>(pub(crate) &'a RequestSpan);
+
+impl Follower for CaptureSteps<'_> {
+    fn capture_began(&self) -> Box<dyn CaptureFollower> {
+        Box::new(CaptureStep(self.0.step(Step::CaptureShellSnapshot)))
+    }
+}
+
+struct CaptureStep(StepSpan);
+
+impl CaptureFollower for CaptureStep {
+    fn capture_ended(self: Box<Self>, failure: Option<Failure>) {
+        self.0.capture_finished(failure.map(reason));
     }
 }
 

@@ -93,6 +93,11 @@ pub(crate) trait Dialect: Debug + Send + Sync {
     /// `login`, if it can tell.
     fn capture(&self, shell: &Path, try_: Try, frame: &Frame, environment: &Environment) -> CaptureCommand;
 
+    /// Whether an interactive try writes the marker `login` in time: before it reads what only such a shell reads.
+    fn marks_login(&self) -> bool {
+        true
+    }
+
     /// The startup files that shell would look for in that environment, in order, whether they exist or not.
     fn startup_files(&self, environment: &Environment) -> Vec<PathBuf>;
 

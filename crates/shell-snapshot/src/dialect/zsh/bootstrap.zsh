@@ -1,4 +1,4 @@
-# What `zsh -ic` is given. zsh parses all of it under the user's options and with the user's aliases, functions and
+# What `zsh -lic` is given. zsh parses all of it under the user's options and with the user's aliases, functions and
 # disabled words in place, so it is made of nothing but assignments (which cannot be shadowed) and quoted words
 # (which are neither aliases nor reserved words). It makes `builtin` sure, then evaluates the capture itself under
 # zsh's own options. These comment lines are not sent: an interactive shell knows no comments.
@@ -17,7 +17,9 @@ dis_functions[builtin]=: dis_functions[enable]=:
 \builtin \print -u@FD@ -r -- $'\n@NONCE@ begin\n\n@NONCE@ traps'
 \builtin \trap >&@FD@
 \builtin \trap - EXIT DEBUG
-__es_emulation="$(\builtin \emulate)"
+# What the shell emulates is asked only if it may be something else: it costs a process.
+__es_emulation=zsh
+\builtin \test "${options[shwordsplit]}${options[cshnullcmd]}" \= offoff || __es_emulation="$(\builtin \emulate)"
 \builtin \emulate -R zsh
 \builtin \setopt noaliases interactivecomments extendedglob
 \builtin \eval @CAPTURE@

@@ -9,6 +9,8 @@ mod replay;
 mod script;
 mod shell;
 mod startup;
+#[cfg(test)]
+mod tests;
 
 pub use place::remove_place;
 pub(crate) use shell::Zsh;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use exec_process::environment::Environment;
 
-use super::{inventory, replay};
+use super::{inventory, quoting, replay};
 use crate::Failure;
 use crate::sections::Sections;
 use crate::state::Captured;
@@ -16,7 +16,7 @@ use crate::state::Captured;
 /// [`Failure::InvalidCapture`] if one is missing (the shell could not read its own state again) or is not what that
 /// script writes.
 pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
-    if !["environment", "names", "text"]
+    if !["environment", "names", "functions", "state"]
         .iter()
         .all(|name| sections.has(name))
     {
@@ -32,9 +32,26 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
     let compiled = native_half(sections.get("compiled"));
     Ok(Captured {
         environment,
-        state: replay::state(sections.get("text"), compiled, !sections.has("place")),
+        state: replay::state(
+            text(&sections.get("functions"), &sections.get("state")),
+            compiled,
+            !sections.has("place"),
+        ),
         inventory: inventory::read(&sections.get("names"), &sections.get("traps"))?,
     })
+}
+
+/// The state as one text, that zsh can read a line at a time or in one piece. Functions are evaluated in the parts
+/// they come in: the time zsh takes to read definitions in one piece grows with the square of their number.
+fn text(functions: &[u8], state: &[u8]) -> Vec<u8> {
+    let mut text = b"builtin emulate -R zsh; builtin setopt noaliases\n{\n".to_vec();
+    for part in functions.split(|&byte| byte == 0).filter(|part| !part.is_empty()) {
+        text.extend(b"builtin eval ");
+        text.extend(quoting::quote(part));
+        text.push(b'\n');
+    }
+    text.extend(state);
+    text
 }
 
 /// Reads `NAME=VALUE` records, each ended by NUL.
@@ -117,7 +134,8 @@ mod tests {
                     "names",
                     b"function f\0alias - x\0variable v\0option xtrace\0left function TRAPEXIT\0",
                 ),
-                ("text", b"line\n"),
+                ("functions", b"f () {\n}\0g () {\n}"),
+                ("state", b"line\n}"),
                 ("compiled", &compiled),
                 ("end", b""),
             ],
@@ -134,7 +152,11 @@ mod tests {
             ])
         );
         assert_eq!(captured.state.file, compiled[..10]);
-        assert_eq!(captured.state.text, b"line\n");
+        assert_eq!(
+            String::from_utf8(captured.state.text).unwrap(),
+            "builtin emulate -R zsh; builtin setopt noaliases\n{\nbuiltin eval $'f () {\\n}'\n\
+             builtin eval $'g () {\\n}'\nline\n}"
+        );
         let inventory = captured.inventory;
         assert!(inventory.functions.contains(&b"f"[..]) && inventory.aliases.contains(&b"- x"[..]));
         assert!(inventory.variables.contains(&b"v"[..]) && inventory.options.contains(&b"xtrace"[..]));
@@ -148,11 +170,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_is_none_of_ours_is_no_capture() {
-        let whole: [(&str, &[u8]); 5] = [
+        let whole: [(&str, &[u8]); 6] = [
             ("begin", b""),
             ("environment", b"A=1\0"),
             ("names", b""),
-            ("text", b""),
+            ("functions", b""),
+            ("state", b""),
             ("end", b""),
         ];
         read_stream(&whole, &Environment::new()).unwrap();
@@ -171,7 +194,7 @@ mod tests {
                 "{broken:?}"
             );
         }
-        for missing in 1..4 {
+        for missing in 1..5 {
             let mut broken = whole.to_vec();
             broken.remove(missing);
             assert_eq!(
@@ -203,7 +226,7 @@ mod tests {
         #[test]
         fn any_sections_are_read_or_refused(records: Vec<u8>, names: Vec<u8>, compiled: Vec<u8>) {
             let _ = read_stream(
-                &[("begin", b""), ("environment", &records), ("names", &names), ("text", b""),
+                &[("begin", b""), ("environment", &records), ("names", &names), ("functions", b""), ("state", b""),
                   ("compiled", &compiled), ("end", b"")],
                 &Environment::new(),
             );

@@ -29,6 +29,11 @@ impl Dialect for Zsh {
         }
     }
 
+    /// zsh reads its interactive files between the others, and runs nothing of ours before it has read them all.
+    fn marks_login(&self) -> bool {
+        false
+    }
+
     fn startup_files(&self, environment: &Environment) -> Vec<PathBuf> {
         startup::files(environment)
     }

@@ -65,7 +65,7 @@ fn moved(file: &Path, environment: &Environment, home: &Path) -> Option<PathBuf>
             let rest = rest.strip_prefix(b"/").unwrap_or(rest);
             (!rest.iter().any(|byte| b"$`*?~".contains(byte))).then(|| base.join(OsStr::from_bytes(rest)))
         })
-        .last()
+        .next_back()
 }
 
 #[cfg(test)]

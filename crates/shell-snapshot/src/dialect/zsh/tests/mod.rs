@@ -1,0 +1,6 @@
+//! zsh itself: its startup files on a terminal, and commands with what came of them.
+
+mod cases;
+mod on_terminal;
+mod restored;
+mod strange;
