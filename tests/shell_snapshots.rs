@@ -161,7 +161,7 @@ fn a_startup_that_fails_costs_a_command_its_state_and_nothing_else() {
                       a startup file ended the shell with an error";
         if tty {
             let want = format!("{notice}\r\n/bin/bash hBc 1\r\nerror\r\n");
-            assert_eq!(process.text(), want);
+            assert_eq!(String::from_utf8(process.output()).unwrap(), want);
         } else {
             let stream = |name| String::from_utf8(process.stream(name)).unwrap();
             assert_eq!(stream("stdout"), "/bin/bash hBc 1\n");
@@ -262,25 +262,29 @@ fn the_environment_is_the_requests_then_the_users_then_the_overrides() {
     ours_only!();
     let home = Home::new(&[(
         ".bash_profile",
-        "export PROFILE_ALLOWED=1 PROFILE_DENIED=1 PROFILE_SECRET=1 PATH=/mine:$PATH\nunset GIVEN\ncd /\n",
+        "export PROFILE_ALLOWED=1 PROFILE_DENIED=1 PROFILE_SECRET=1 MY_PATH=/mine:$MY_PATH\nunset GIVEN\ncd /\n",
     )]);
     let server = Server::start();
-    let script = "echo \"$PROFILE_ALLOWED,$PROFILE_DENIED,$PROFILE_SECRET,$PATH,$GIVEN,${PWD##*/}\"";
+    let script = "echo \"$PROFILE_ALLOWED,$PROFILE_DENIED,$PROFILE_SECRET,$MY_PATH,$GIVEN,${PWD##*/}\"";
     let name = home.0.path().file_name().unwrap().to_str().unwrap();
     // Without a policy, env is what startup files were given.
-    let launch = home.bash(script).env("GIVEN", "1");
+    let launch = home.bash(script).env("GIVEN", "1").env("MY_PATH", "/bin");
     assert_eq!(
         text(server.run(launch)),
-        (0, format!("1,1,1,/mine:/usr/bin:/bin,,{name}\n"))
+        (0, format!("1,1,1,/mine:/bin,,{name}\n"))
     );
     // With one, it is a list of overrides.
     for inherit in ["all", "core", "none"] {
         let policy =
             json!({"inherit": inherit, "exclude": ["PROFILE_DENIED"], "set": {"PROFILE_ALLOWED": "set"}});
-        let launch = home.bash(script).env("GIVEN", "1").set("envPolicy", policy);
+        let launch = home
+            .bash(script)
+            .env("GIVEN", "1")
+            .env("MY_PATH", "/bin")
+            .set("envPolicy", policy);
         assert_eq!(
             text(server.run(launch)),
-            (0, format!("set,,,/usr/bin:/bin,1,{name}\n")),
+            (0, format!("set,,,/bin,1,{name}\n")),
             "{inherit}"
         );
     }

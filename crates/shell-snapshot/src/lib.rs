@@ -25,7 +25,10 @@ mod state;
 pub use dialect::{ShellKind, remove_place};
 pub use failure::{Failed, Failure};
 pub use inventory::{Inventory, LeftOut, Name};
-pub use observer::{Availability, CaptureFinished, CommandPrepared, Observer, Outcome, Purpose, Unobserved};
+pub use observer::{
+    Availability, CaptureFinished, CaptureFollower, CommandPrepared, Follower, Observer, Outcome, Purpose,
+    Unobserved,
+};
 pub use request::Request;
 pub use snapshot::ReplayKind;
 pub use snapshots::{Description, Held, Prepared, Snapshots, Summary};

@@ -93,6 +93,18 @@ names!(Availability: PrewarmReady = "prewarm_ready", PrewarmPending = "prewarm_p
     CapturePending = "capture_pending", OnDemand = "on_demand", Unavailable = "unavailable");
 names!(Outcome: Used = "used", Fallback = "fallback");
 
+/// Follows one request, for which a capture may be made: a trace does.
+pub trait Follower: Send + Sync {
+    /// A capture begins for it; whoever follows that is given back.
+    fn capture_began(&self) -> Box<dyn CaptureFollower>;
+}
+
+/// Follows one capture. Dropped where nobody makes it any more.
+pub trait CaptureFollower: Send {
+    /// It is over.
+    fn capture_ended(self: Box<Self>, failure: Option<Failure>);
+}
+
 /// Tells nobody.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
@@ -100,4 +112,14 @@ pub struct Unobserved;
 impl Observer for Unobserved {
     fn capture_finished(&self, _capture: &CaptureFinished) {}
     fn command_prepared(&self, _command: &CommandPrepared) {}
+}
+
+impl Follower for Unobserved {
+    fn capture_began(&self) -> Box<dyn CaptureFollower> {
+        Box::new(Self)
+    }
+}
+
+impl CaptureFollower for Unobserved {
+    fn capture_ended(self: Box<Self>, _failure: Option<Failure>) {}
 }

@@ -8,7 +8,7 @@ use exec_protocol::snapshot::{
     DescribeSnapshotResponse, InvalidateSnapshotParams, InvalidateSnapshotResponse, LeftOut, PrewarmResponse,
     SnapshotAvailability, SnapshotContents, SnapshotFailure, SnapshotParams, SnapshotReplay, WatchedFile,
 };
-use exec_shell_snapshot::{Availability, Description, Failure, Held, Name, ReplayKind, Summary};
+use exec_shell_snapshot::{Availability, Description, Failure, Held, Name, ReplayKind, Summary, Unobserved};
 
 use super::Handlers;
 use super::failure::rpc_error;
@@ -27,7 +27,11 @@ pub(super) async fn prewarm(
         functions,
         aliases,
         variables,
-    } = handlers.snapshots.prewarm(request).await.map_err(rpc_error)?;
+    } = handlers
+        .snapshots
+        .prewarm(request, &Unobserved)
+        .await
+        .map_err(rpc_error)?;
     Ok(PrewarmResponse {
         duration_ms: millis(took),
         state_bytes,

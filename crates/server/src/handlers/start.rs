@@ -7,7 +7,7 @@ use exec_protocol::error::SpawnSubject;
 use exec_protocol::limits::MAX_PROCESS_ID_BYTES;
 use exec_protocol::process::SandboxType;
 use exec_protocol::{ExecParams, ExecResponse, RpcError};
-use exec_shell_snapshot::Prepared;
+use exec_shell_snapshot::{Prepared, Unobserved};
 
 use super::Handlers;
 use super::failure::rpc_error;
@@ -47,7 +47,9 @@ pub(super) async fn start(
     let given_up = GivenUp(is_ours.then(|| Arc::clone(&process)));
     let started = match snapshot.filter(|_| is_ours) {
         Some((request, argv, arg0)) => {
-            let prepare = handlers.snapshots.prepare(request, &argv, arg0.as_deref());
+            let prepare = handlers
+                .snapshots
+                .prepare(request, &argv, arg0.as_deref(), &Unobserved);
             tokio::select! {
                 biased;
                 prepared = prepare => {

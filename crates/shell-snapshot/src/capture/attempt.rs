@@ -36,13 +36,7 @@ impl Attempts for ShellAttempts {
         Box::pin(async move {
             let began = Instant::now();
             let end = began + limits.attempt;
-            let Some(dialect) = dialect_of(request.shell) else {
-                // As it starts without a snapshot, it may well start.
-                return Err(Failed {
-                    failure: Failure::UnsupportedShell,
-                    past_login: true,
-                });
-            };
+            let dialect = dialect_of(request.shell);
             let tried = try_twice(&limits, dialect.marks_login(), |try_, until| {
                 run(&table, dialect, &request, try_, until, &limits)
             });

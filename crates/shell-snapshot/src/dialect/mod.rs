@@ -55,13 +55,13 @@ impl ShellKind {
     }
 }
 
-/// How to capture and restore a shell; `None`: it cannot be.
-pub(crate) fn dialect_of(shell: ShellKind) -> Option<&'static dyn Dialect> {
+/// How to capture and restore a shell.
+pub(crate) fn dialect_of(shell: ShellKind) -> &'static dyn Dialect {
     match shell {
-        ShellKind::Bash => Some(&bash::Bash),
-        ShellKind::Sh => Some(&sh::Sh),
-        ShellKind::Fish => Some(&fish::Fish),
-        ShellKind::Zsh => Some(&zsh::Zsh),
+        ShellKind::Bash => &bash::Bash,
+        ShellKind::Zsh => &zsh::Zsh,
+        ShellKind::Sh => &sh::Sh,
+        ShellKind::Fish => &fish::Fish,
     }
 }
 

@@ -27,6 +27,11 @@ impl Identity {
         })
     }
 
+    /// Whether the two may hold the same text.
+    pub(super) fn may_hold_the_same(&self, other: &Self) -> bool {
+        self.regular && other.regular && self.size == other.size
+    }
+
     /// Whether it can be read without waiting for anybody.
     pub(super) fn is_regular(&self) -> bool {
         self.regular

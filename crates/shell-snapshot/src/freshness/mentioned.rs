@@ -32,7 +32,8 @@ impl Mentioned {
     }
 }
 
-fn hash(name: &[u8]) -> u64 {
+/// A hash that is the same for as long as the daemon runs.
+pub(super) fn hash(name: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()

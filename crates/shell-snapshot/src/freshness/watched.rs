@@ -4,20 +4,66 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use exec_process::environment::Environment;
 use exec_protocol::limits::SnapshotLimits;
 
 use super::identity::Identity;
-use super::mentioned::Mentioned;
+use super::mentioned::{Mentioned, hash};
 use super::sourced::{Places, sourced_files};
 
 /// Startup files as they were: present or absent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Watched {
-    files: Vec<(PathBuf, Option<Identity>)>,
+    files: Vec<File>,
     /// What they name.
     mentioned: Mentioned,
+    /// Bytes read of each.
+    max: usize,
+}
+
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    /// As it was when it was looked at last; `None`: absent.
+    identity: Mutex<Option<Identity>>,
+    /// A hash of its text, where all of it was read: a startup file that another one writes anew each time, with
+    /// the same text, has not changed.
+    text: Option<u64>,
+}
+
+impl File {
+    fn look(path: PathBuf) -> Self {
+        let identity = Mutex::new(Identity::of(&path));
+        Self {
+            path,
+            identity,
+            text: None,
+        }
+    }
+
+    fn identity(&self) -> MutexGuard<'_, Option<Identity>> {
+        self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_changed(&self, max: usize) -> bool {
+        let now = Identity::of(&self.path);
+        let was = *self.identity();
+        if now == was {
+            return false;
+        }
+        let may_be_same = match (was, now) {
+            (Some(was), Some(now)) => self.text.is_some() && was.may_hold_the_same(&now),
+            _ => false,
+        };
+        if may_be_same && read(&self.path, max).map(|text| hash(&text)) == self.text {
+            // Looked at before its text was read: a change after that is seen.
+            *self.identity() = now;
+            return false;
+        }
+        true
+    }
 }
 
 impl Watched {
@@ -29,12 +75,11 @@ impl Watched {
         limits: &SnapshotLimits,
     ) -> Self {
         let places = Places::of(environment);
-        let mut files = vec![(shell.to_owned(), Identity::of(shell))];
+        let mut files = vec![File::look(shell.to_owned())];
         // Before its text is read: a change after that is seen.
-        let add = |files: &mut Vec<(PathBuf, Option<Identity>)>, path: PathBuf| {
-            if files.len() < limits.watched_files && !files.iter().any(|(known, _)| *known == path) {
-                let identity = Identity::of(&path);
-                files.push((path, identity));
+        let add = |files: &mut Vec<File>, path: PathBuf| {
+            if files.len() < limits.watched_files && !files.iter().any(|known| known.path == path) {
+                files.push(File::look(path));
             }
         };
         for path in startup {
@@ -43,28 +88,32 @@ impl Watched {
         let mut mentioned = Mentioned::default();
         // The shell itself sources nothing.
         let mut at = 1;
-        while let Some((path, identity)) = files.get(at) {
+        while let Some(file) = files.get_mut(at) {
             at += 1;
-            if !identity.as_ref().is_some_and(Identity::is_regular) {
+            if !file.identity().as_ref().is_some_and(Identity::is_regular) {
                 continue;
             }
-            let Some(text) = read(path, limits.searched_bytes) else {
+            let Some(text) = read(&file.path, limits.searched_bytes) else {
                 mentioned.miss();
                 continue;
             };
-            mentioned.read(&text, text.len() < limits.searched_bytes);
+            let whole = text.len() < limits.searched_bytes;
+            file.text = whole.then(|| hash(&text));
+            mentioned.read(&text, whole);
             for path in sourced_files(&text, &places) {
                 add(&mut files, path);
             }
         }
-        Self { files, mentioned }
+        Self {
+            files,
+            mentioned,
+            max: limits.searched_bytes,
+        }
     }
 
-    /// Whether a file is no longer as it was. Blocks, for a stat of each.
+    /// Whether a file is no longer as it was. Blocks, for a stat of each; one that is another is read.
     pub(crate) fn has_changed(&self) -> bool {
-        self.files
-            .iter()
-            .any(|(path, identity)| Identity::of(path) != *identity)
+        self.files.iter().any(|file| file.has_changed(self.max))
     }
 
     /// Whether a startup file may name a variable. One that was not read, or not to its end, may.
@@ -76,7 +125,7 @@ impl Watched {
     pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.files
             .iter()
-            .map(|(path, identity)| (path.as_path(), identity.is_some()))
+            .map(|file| (file.path.as_path(), file.identity().is_some()))
     }
 }
 
@@ -174,7 +223,7 @@ mod tests {
                 file.set_modified(time).unwrap();
             }),
             ("replaced", |home| {
-                home.write("new", "one");
+                home.write("new", "two");
                 let modified = fs::metadata(home.path(".inner")).unwrap().modified().unwrap();
                 let file = fs::File::options().append(true).open(home.path("new")).unwrap();
                 file.set_modified(modified).unwrap();
@@ -192,6 +241,21 @@ mod tests {
             change(&home);
             assert!(watched.has_changed(), "{what}");
         }
+    }
+
+    #[test]
+    fn the_same_text_written_again_is_no_change() {
+        let home = Home::new();
+        home.write(".rc", "tool >~/.made; . ~/.made\n");
+        home.write(".made", "one");
+        let watched = home.look(&[".rc"], &SnapshotLimits::default());
+        for _ in 0..2 {
+            fs::remove_file(home.path(".made")).unwrap();
+            home.write(".made", "one");
+            assert!(!watched.has_changed());
+        }
+        home.write(".made", "two");
+        assert!(watched.has_changed());
     }
 
     #[test]

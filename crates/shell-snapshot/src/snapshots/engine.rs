@@ -12,7 +12,7 @@ use super::description::{Description, Held, Summary};
 use super::flight;
 use crate::cache::{Cache, Found, Key, Peeked};
 use crate::capture::{Attempts, ShellAttempts};
-use crate::observer::{Availability, CommandPrepared, Observer, Outcome, Purpose};
+use crate::observer::{Availability, CommandPrepared, Follower, Observer, Outcome, Purpose};
 use crate::replay::LoginScript;
 use crate::snapshot::Snapshot;
 use crate::{Failed, Failure, Request};
@@ -79,14 +79,20 @@ impl Snapshots {
 
     /// Prepares a command: looks its snapshot up, waiting for a capture if there must be one. Never fails: a command
     /// that cannot be given a snapshot runs without.
-    pub async fn prepare(&self, request: Request, argv: &[OsString], arg0: Option<&OsStr>) -> Prepared {
+    pub async fn prepare(
+        &self,
+        request: Request,
+        argv: &[OsString],
+        arg0: Option<&OsStr>,
+        follower: &dyn Follower,
+    ) -> Prepared {
         let began = Instant::now();
         let request = Arc::new(request);
         let Some(script) = LoginScript::read(argv, arg0, &request.path) else {
             self.tell(Availability::Unavailable, Outcome::Fallback, began);
             return Prepared::Unmodified;
         };
-        let acquired = self.acquire(&request, Purpose::Execution).await;
+        let acquired = self.acquire(&request, Purpose::Execution, follower).await;
         let wait = Instant::now();
         let prepared = match acquired.result {
             Ok(snapshot) => match script.restore(&request, &snapshot) {
@@ -118,8 +124,8 @@ impl Snapshots {
     ///
     /// # Errors
     /// The capture failed. That is not remembered, unless it hung.
-    pub async fn prewarm(&self, request: Request) -> Result<Summary, Failure> {
-        let acquired = self.acquire(&Arc::new(request), Purpose::Prewarm).await;
+    pub async fn prewarm(&self, request: Request, follower: &dyn Follower) -> Result<Summary, Failure> {
+        let acquired = self.acquire(&Arc::new(request), Purpose::Prewarm, follower).await;
         match acquired.result {
             Ok(snapshot) => Ok(Summary::of(&snapshot)),
             Err(failed) => Err(failed.failure),
@@ -211,7 +217,7 @@ impl Snapshots {
         found
     }
 
-    async fn acquire(&self, request: &Arc<Request>, purpose: Purpose) -> Acquired {
+    async fn acquire(&self, request: &Arc<Request>, purpose: Purpose, follower: &dyn Follower) -> Acquired {
         // As it was found at first.
         let mut found_at_first = None;
         loop {
@@ -233,8 +239,13 @@ impl Snapshots {
                 }
                 Found::Pending(outcome, made_for) => (under_way(made_for), outcome, made_for),
                 Found::Missing(flight) => {
-                    let request = Arc::clone(request);
-                    flight::launch(&self.shared, flight.id, flight.attempt, purpose, request);
+                    let task = flight::Task {
+                        attempt: flight.attempt,
+                        purpose,
+                        request: Arc::clone(request),
+                        follower: follower.capture_began(),
+                    };
+                    flight::launch(&self.shared, flight.id, task);
                     (Availability::OnDemand, flight.outcome, purpose)
                 }
             };

@@ -11,7 +11,7 @@ use exec_process::environment::Environment;
 use super::*;
 use crate::capture::Attempt;
 use crate::dialect::{CaptureCommand, Dialect, Try};
-use crate::observer::CaptureFinished;
+use crate::observer::{CaptureFinished, CaptureFollower, Unobserved};
 use crate::sections::{Frame, Sections};
 use crate::snapshot::{Capture, ReplayKind};
 use crate::state::{Captured, Replay, State, Transport};
@@ -121,8 +121,25 @@ impl Log {
     }
 }
 
+/// How the captures went that were begun for a stage's requests.
+#[derive(Debug, Default)]
+struct Followed(Arc<Mutex<Vec<Option<Failure>>>>);
+
+impl Follower for Followed {
+    fn capture_began(&self) -> Box<dyn CaptureFollower> {
+        Box::new(Self(Arc::clone(&self.0)))
+    }
+}
+
+impl CaptureFollower for Followed {
+    fn capture_ended(self: Box<Self>, failure: Option<Failure>) {
+        self.0.lock().unwrap().push(failure);
+    }
+}
+
 struct Stage {
     snapshots: Snapshots,
+    follower: Box<Followed>,
     attempts: Arc<Scripted>,
     log: Arc<Log>,
     home: tempfile::TempDir,
@@ -142,6 +159,7 @@ impl Stage {
             ),
             attempts,
             log,
+            follower: Box::default(),
             home: tempfile::tempdir().unwrap(),
         }
     }
@@ -166,7 +184,7 @@ impl Stage {
     async fn command(&self) -> Prepared {
         let argv = ["/bin/bash", "-lc", "echo", "0", "1"].map(OsString::from);
         self.snapshots
-            .prepare(self.request(), &argv, Some(OsStr::new("-bash")))
+            .prepare(self.request(), &argv, Some(OsStr::new("-bash")), &*self.follower)
             .await
     }
 
@@ -175,7 +193,7 @@ impl Stage {
     }
 
     async fn prewarm(&self) -> Result<u64, Failure> {
-        let summary = self.snapshots.prewarm(self.request()).await;
+        let summary = self.snapshots.prewarm(self.request(), &*self.follower).await;
         summary.map(|summary| summary.state_bytes)
     }
 
@@ -251,7 +269,10 @@ async fn another_argv_runs_as_it_is() {
     let stage = Stage::new(&[]);
     for argv in [&["/bin/bash", "-c", "x"][..], &["/bin/true"]] {
         let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
-        let prepared = stage.snapshots.prepare(stage.request(), &argv, None).await;
+        let prepared = stage
+            .snapshots
+            .prepare(stage.request(), &argv, None, &Unobserved)
+            .await;
         assert_eq!(prepared, Prepared::Unmodified);
         assert_eq!(stage.observed(), ["unavailable fallback 0"]);
     }
@@ -339,6 +360,8 @@ async fn a_command_that_waits_for_a_failed_prewarm_captures_at_once() {
             "prewarm_pending used 200"
         ]
     );
+    let followed = stage.follower.0.lock().unwrap();
+    assert_eq!(*followed, [Some(Failure::MissingOutput), None]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -444,7 +467,7 @@ async fn so_many_captures_at_once_and_no_more() {
     for number in 0..40 {
         let (snapshots, mut request) = (Arc::clone(&snapshots), request.clone());
         request.cwd = format!("/{number}").into();
-        all.spawn(async move { snapshots.prewarm(request).await.map(drop) });
+        all.spawn(async move { snapshots.prewarm(request, &Unobserved).await.map(drop) });
     }
     assert!(all.join_all().await.iter().all(Result::is_ok));
     // 16, 16 and 8.

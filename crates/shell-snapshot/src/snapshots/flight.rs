@@ -8,18 +8,24 @@ use super::engine::Shared;
 use crate::cache::{FlightId, Key};
 use crate::dialect::dialect_of;
 use crate::freshness::Watched;
-use crate::observer::CaptureFinished;
+use crate::observer::{CaptureFinished, CaptureFollower, Unobserved};
 use crate::snapshot::Snapshot;
 use crate::{Failed, Purpose, Request};
 
+/// What is to be captured, and for whom.
+pub(super) struct Task {
+    /// Which of a key's attempts.
+    pub(super) attempt: u32,
+    /// What for.
+    pub(super) purpose: Purpose,
+    /// Whose shell, and where.
+    pub(super) request: Arc<Request>,
+    /// Who follows it.
+    pub(super) follower: Box<dyn CaptureFollower>,
+}
+
 /// Makes a capture, tells the observer, and puts its outcome where those who wait look.
-pub(super) fn launch(
-    shared: &Arc<Shared>,
-    id: FlightId,
-    attempt: u32,
-    purpose: Purpose,
-    request: Arc<Request>,
-) {
+pub(super) fn launch(shared: &Arc<Shared>, id: FlightId, task: Task) {
     let landing = Landing {
         shared: Arc::clone(shared),
         id,
@@ -28,12 +34,15 @@ pub(super) fn launch(
         let shared = &landing.shared;
         // Closed never: the semaphore lives as long as this.
         let _room = shared.room.acquire().await;
-        let watched = Arc::new(look(shared, &request).await);
-        let result = capture(shared, &request, purpose, attempt).await;
+        let watched = Arc::new(look(shared, &task.request).await);
+        // Once, however often it is tried; who prewarms is told.
+        let is_logged = (task.purpose, task.attempt) == (Purpose::Execution, 1);
+        let shell = task.request.shell.name();
+        let result = capture(shared, task).await;
         if let Err(failed) = &result
-            && attempt == 1
+            && is_logged
         {
-            let (shell, reason) = (request.shell.name(), failed.failure.name());
+            let reason = failed.failure.name();
             tracing::warn!(
                 shell,
                 reason,
@@ -50,27 +59,30 @@ pub(super) fn launch(
 /// Makes a capture only to see whether what was learned of a key still holds. Nobody waits for it.
 pub(super) fn recheck(shared: &Arc<Shared>, key: Key, request: Arc<Request>) {
     let shared = Arc::clone(shared);
+    let task = Task {
+        attempt: 1,
+        purpose: Purpose::Prewarm,
+        request,
+        follower: Box::new(Unobserved),
+    };
     tokio::spawn(async move {
         let _room = shared.room.acquire().await;
-        let result = capture(&shared, &request, Purpose::Prewarm, 1).await;
-        if let Ok(snapshot) = result {
+        if let Ok(snapshot) = capture(&shared, task).await {
             shared.cache().rechecked(&key, &snapshot);
         }
     });
 }
 
-async fn capture(
-    shared: &Shared,
-    request: &Arc<Request>,
-    purpose: Purpose,
-    attempt: u32,
-) -> Result<Arc<Snapshot>, Failed> {
+async fn capture(shared: &Shared, task: Task) -> Result<Arc<Snapshot>, Failed> {
     let began = Instant::now();
-    let result = shared.attempts.attempt(Arc::clone(request)).await.map(Arc::new);
+    let shell = task.request.shell;
+    let result = shared.attempts.attempt(task.request).await.map(Arc::new);
+    task.follower
+        .capture_ended(result.as_ref().err().map(|failed| failed.failure));
     shared.observer.capture_finished(&CaptureFinished {
-        purpose,
-        attempt,
-        shell: request.shell,
+        purpose: task.purpose,
+        attempt: task.attempt,
+        shell,
         result: match &result {
             Ok(snapshot) => Ok(snapshot.state_bytes()),
             Err(failed) => Err(failed.failure),
@@ -85,9 +97,7 @@ async fn look(shared: &Shared, request: &Arc<Request>) -> Watched {
     let (request, limits) = (Arc::clone(request), shared.limits.clone());
     let look = move || {
         let environment = &request.environment;
-        let startup = dialect_of(request.shell)
-            .map(|dialect| dialect.startup_files(environment))
-            .unwrap_or_default();
+        let startup = dialect_of(request.shell).startup_files(environment);
         Watched::look(&request.path, startup, environment, &limits)
     };
     tokio::task::spawn_blocking(look).await.unwrap_or_default()

@@ -92,7 +92,12 @@ mod tests {
         assert_eq!(command.argv[..2], ["/bin/bash", "-lic"]);
         let script = command.argv[2].to_str().unwrap();
         assert!(script.contains(r"\. '/home/it'\''s @DUMP@'/.bashrc; ("));
-        assert_eq!(script.matches('@').count(), 4, "two of each HOME: {script}");
+        assert_eq!(script.matches("@DUMP@").count(), 2, "only in HOME: {script}");
+        assert!(
+            !["@HOME@", "@NONCE@", "@DESCRIPTOR@"]
+                .iter()
+                .any(|name| script.contains(name))
+        );
         assert!(!script.lines().any(|line| line.trim_start().starts_with('#')));
         // A nonce at the start of a line would be taken for a marker if the script itself came into the stream.
         assert!(!script.lines().any(|line| line.starts_with(&frame.nonce)));

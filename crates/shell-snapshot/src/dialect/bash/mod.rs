@@ -4,6 +4,7 @@
 mod capture;
 mod functions;
 mod limits;
+mod mend;
 mod options;
 mod replay;
 mod shell;

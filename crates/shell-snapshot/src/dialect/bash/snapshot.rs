@@ -2,7 +2,7 @@
 
 use exec_process::environment::Environment;
 
-use super::functions::{self, Functions};
+use super::functions::{self, Functions, Listings};
 use super::limits::{self, Limits};
 use super::options::{self, Options};
 use super::variables;
@@ -31,7 +31,12 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
             .ok_or(Failure::InvalidCapture)
     };
     let variables = variables::read(&section("variables")?, given)?;
-    let functions = functions::read(&section("functions")?, &section("function-names")?)?;
+    let functions = functions::read(Listings {
+        definitions: &section("functions")?,
+        names: &section("function-names")?,
+        readable: &sections.get("readable"),
+        unreadable: &sections.get("unreadable"),
+    })?;
     let options = options::read(&section("options")?, &section("shopt")?)?;
     let limits = limits::statement(&limits::of_ulimit(&section("limits")?), bare);
     let aliases = section("aliases")?;
@@ -53,6 +58,12 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
         left_out: variables.left_out,
     };
     inventory.left_out.extend(traps.left_out);
+    inventory
+        .left_out
+        .extend(functions.lost.iter().map(|name| LeftOut {
+            what: [b"function ", &name[..]].concat(),
+            why: "bash prints it in a form that it cannot read",
+        }));
     let overriding = sections.get("overriding");
     for name in OVERRIDING {
         let head = format!("{name} () \n").into_bytes();
@@ -73,6 +84,9 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
         text.extend(definition);
     }
     text.extend(&functions.whole);
+    for definition in &functions.mended {
+        text.extend([b"\\builtin eval ", &quoted(definition)[..], b" 2>&-\n"].concat());
+    }
     // One compound command: bash reads all of it before any of it changes how bash reads.
     text.extend(b"{\n\\builtin trap - DEBUG\n");
     text.extend(exports(&functions));

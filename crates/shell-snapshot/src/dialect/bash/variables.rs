@@ -208,7 +208,17 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
         }
         if !variable.is_passed_on() {
             if !variable.is_bare(given) {
-                declarations.add(&variable);
+                if given.contains_key(OsStr::from_bytes(variable.name)) && !variable.is_one_of(SET_AT_START) {
+                    after.extend(unless_passed_on(variable.name));
+                    let attributes = if variable.attributes.is_empty() {
+                        b"-"
+                    } else {
+                        variable.attributes
+                    };
+                    after.extend([b"declare -", attributes, b" ", variable.assignment, b"\n"].concat());
+                } else {
+                    declarations.add(&variable);
+                }
                 if !variable.is_one_of(ASSIGNED_AGAIN) {
                     read.names.insert(variable.name.to_vec());
                 }
@@ -226,19 +236,22 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
             add_to_passed_on(&variable, &mut after);
         }
     }
-    let unset: Vec<&[u8]> = ALWAYS_SET
+    for name in ALWAYS_SET
         .iter()
         .map(|name| name.as_bytes())
         .filter(|name| !seen.contains(name))
-        .collect();
-    if !unset.is_empty() {
-        read.statements.extend(b"unset ");
-        read.statements.extend(unset.join(&b' '));
-        read.statements.push(b'\n');
+    {
+        read.statements.extend(unless_passed_on(name));
+        read.statements.extend([b"unset ", name, b"\n"].concat());
     }
     declarations.write(&mut read.statements);
     read.statements.extend(after);
     Ok(read)
+}
+
+/// A request may state a variable that the startup files unset or no longer export: then that is what counts.
+fn unless_passed_on(name: &[u8]) -> Vec<u8> {
+    [b"[[ ${", name, b"@a} == *x* ]] || "].concat()
 }
 
 /// What a variable that the environment brings still lacks. The policy may have kept it away: then it stays away.

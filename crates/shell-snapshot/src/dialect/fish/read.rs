@@ -188,8 +188,11 @@ fn is_name(name: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
 }
 
+/// A variable's name and its elements.
+type List = (Name, Vec<Vec<u8>>);
+
 /// Lists that are too long to be shown in full, from the sections that hold one each.
-fn long_lists(sections: &Sections<'_>) -> Result<Vec<(Name, Vec<Vec<u8>>)>, Failure> {
+fn long_lists(sections: &Sections<'_>) -> Result<Vec<List>, Failure> {
     (1..)
         .map(|number| format!("list:{number}"))
         .take_while(|section| sections.has(section))
@@ -326,8 +329,11 @@ fn restore_limits(limits: &[u8], files: &[u8], state: &mut Vec<u8>) {
     }
 }
 
+/// A function's name and what is printed of it.
+type Printed<'a> = (&'a [u8], &'a [u8]);
+
 /// What `functions NAME…` prints, one definition after the other: a line `# Defined …`, `function NAME …`, the body.
-fn functions<'a>(names: &'a [u8], printed: &'a [u8]) -> Result<Vec<(&'a [u8], &'a [u8])>, Failure> {
+fn functions<'a>(names: &'a [u8], printed: &'a [u8]) -> Result<Vec<Printed<'a>>, Failure> {
     const COMMENT: &[u8] = b"# Defined ";
     let begins = |at: usize, name: &[u8]| {
         let header = memchr::memchr(b'\n', &printed[at..]).map(|end| &printed[at + end + 1..]);
@@ -475,6 +481,53 @@ mod tests {
                 text.escape_ascii()
             );
         }
+    }
+
+    #[test]
+    fn a_recorded_capture_becomes_a_state() {
+        let nonce = "0123456789abcdef0123456789abcdef";
+        let stream = "\n@ begin\n\n@ umask\n0027\n\n\
+            @ variables\n$EV: set in global scope, exported, with 2 elements\n$EV[1]: |one|\n$EV[2]: |it's|\n\
+            $HOME: set in global scope, exported, with 1 elements\n$HOME[1]: |/h|\n\
+            $L: set in universal scope, unexported, a path variable with 1 elements\n$L[1]: |/x|\n\
+            $status: set in global scope, unexported, with 1 elements (read-only)\n$status[1]: |0|\n\n\
+            @ abbreviations\nabbr -a -- gco 'git checkout'\n\n@ limits\n\n@ files\n\n@ data\n/usr/share/fish\n\n\
+            @ known\nf\nkill\nlazy\nls\n\n@ own\nls.fish\n\n@ names\nbye\nf\nkill\nls_helper\n\n\
+            @ functions\n# Defined in /h/config.fish @ line 1\nfunction bye --on-event fish_exit\nend\n\
+            # Defined via `source`\nfunction f --description 'alias f echo'\n echo $argv\nend\n\
+            # Defined in /usr/share/fish/config.fish @ line 9\nfunction kill\nend\n\
+            # Defined in /usr/share/fish/functions/ls.fish @ line 1\nfunction ls_helper\nend\n\n@ end\n"
+            .replace("\n@ ", &format!("\n{nonce} "));
+        let captured = read(
+            &Sections::read(stream.as_bytes(), nonce).unwrap(),
+            &Environment::new(),
+        )
+        .unwrap();
+        assert_eq!(
+            captured.environment,
+            [("EV", "one it's"), ("HOME", "/h")]
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect()
+        );
+        assert_eq!(
+            String::from_utf8(captured.state.file).unwrap(),
+            "builtin set --erase fish_private_mode\n\
+             if builtin test \"$EV\" = 'one it\\'s'; builtin set --global --export --unpath EV 'one' 'it\\'s'; end\n\
+             builtin set --universal --unexport --path L '/x'\nbuiltin set umask 0027\nabbr -a -- gco 'git checkout'\n\
+             function f --description 'alias f echo'\n echo $argv\nend\n\nfunction kill\nend\n\nbuiltin true\n"
+        );
+        let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
+        assert_eq!(captured.inventory.functions, names(&["f", "lazy"]));
+        assert_eq!(captured.inventory.aliases, names(&["f", "gco"]));
+        assert_eq!(captured.inventory.variables, names(&["L"]));
+        let left_out: Vec<Vec<u8>> = captured
+            .inventory
+            .left_out
+            .into_iter()
+            .map(|left_out| left_out.what)
+            .collect();
+        assert_eq!(left_out, [&b"universal variables"[..], b"function bye"]);
     }
 
     #[test]

@@ -184,6 +184,27 @@ fn what_stands_before_an_exit_is_kept() {
 }
 
 #[test]
+fn a_shell_that_only_an_interactive_startup_ends_is_captured_without() {
+    let fish = shell("/usr/bin/fish");
+    let config = "set -gx EV 1\nstatus is-interactive; and exec true\nfunction f; echo fn $EV; end\n";
+    let home = Home::new("fish-noninteractive", &[(CONFIG, config)]);
+    let environment = home.environment();
+    let interactive = capture(&Fish, &fish, &home, &environment, Try::Interactive);
+    assert_eq!(interactive.unwrap_err(), Failure::MissingOutput);
+    let captured = capture(&Fish, &fish, &home, &environment, Try::NonInteractive).unwrap();
+    let output = replay(
+        &Fish,
+        &fish,
+        &home,
+        &captured,
+        Transport::Environment,
+        OsStr::new("f"),
+        &[],
+    );
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "fn 1\n");
+}
+
+#[test]
 fn what_ends_the_shell_leaves_no_state() {
     let fish = shell("/usr/bin/fish");
     for (name, config) in [

@@ -63,6 +63,12 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
             why: "cannot be looked for: no startup file can be read, or IFS is readonly",
         });
     }
+    if sections.has("unseen") {
+        inventory.left_out.push(LeftOut {
+            what: b"functions of files that are sourced by a computed name".to_vec(),
+            why: "cannot be seen if there are any: this shell neither lists nor prints functions",
+        });
+    }
     let readonly = assignments(&sections.get("readonly"), b"readonly ")?;
     umask(&sections.get("umask"), &mut state)?;
     restore_limits(
@@ -186,9 +192,10 @@ fn functions_and_aliases(
     let live = live(&types, command);
 
     let aliases = assignments(&sections.get("aliases"), b"")?;
+    let unread = unread(&files, &found, &live);
     let mut late = Vec::new();
     for name in &live {
-        match definition(name, &found) {
+        match definition(name, &found, &unread) {
             Ok((file, function)) => {
                 inventory.functions.insert(name.to_vec());
                 if *name == b"command" || expands_alias(file, function, &found, &aliases) {
@@ -205,8 +212,8 @@ fn functions_and_aliases(
             }
         }
     }
-    for ((path, _), found) in files.iter().zip(&found) {
-        if found.evaluates {
+    for (file, ((path, _), found)) in files.iter().zip(&found).enumerate() {
+        if found.evaluates && !unread.contains(&file) {
             inventory.left_out.push(LeftOut {
                 what: [b"functions made by eval in ".as_slice(), path].concat(),
                 why: "cannot be seen if there are any: this shell neither lists nor prints functions",
@@ -268,17 +275,39 @@ fn live<'a>(types: &'a [u8], command: &'a [u8]) -> BTreeSet<&'a [u8]> {
         .collect()
 }
 
+/// The numbers of files that were not read, whatever sources them: they define functions that are not there. A profile
+/// often sources what is for another shell only if it runs in that.
+fn unread(files: &[(&[u8], &[u8])], found: &[Definitions<'_>], live: &BTreeSet<&[u8]>) -> BTreeSet<usize> {
+    if files
+        .iter()
+        .any(|(_, text)| memchr::memmem::find(text, b"unset -f").is_some())
+    {
+        return BTreeSet::new();
+    }
+    let missing = |function: &Function<'_>| !function.conditional && !live.contains(function.name);
+    found
+        .iter()
+        .enumerate()
+        .filter(|(_, found)| found.functions.iter().any(missing))
+        .map(|(file, _)| file)
+        .collect()
+}
+
 /// The definition that is in force, and the number of its file.
 fn definition<'f, 'a>(
     name: &[u8],
     found: &'f [Definitions<'a>],
+    unread: &BTreeSet<usize>,
 ) -> Result<(usize, &'f Function<'a>), &'static str> {
-    let all: Vec<(usize, &Function<'_>)> = found
+    let mut all: Vec<(usize, &Function<'_>)> = found
         .iter()
         .enumerate()
         .flat_map(|(file, found)| found.functions.iter().map(move |function| (file, function)))
         .filter(|(_, function)| function.name == name)
         .collect();
+    if all.iter().any(|(file, _)| !unread.contains(file)) {
+        all.retain(|(file, _)| !unread.contains(file));
+    }
     let last = *all.last().ok_or(
         "cannot be restored: made by eval or in another function, and this shell cannot print functions",
     )?;
@@ -311,4 +340,111 @@ fn expands_alias(
                         .any(|(name, at)| name == command && (other < file || *at < function.at))
                 })
             })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONCE: &str = "0123456789abcdef0123456789abcdef";
+
+    /// What dash wrote, less what does not matter here. `@` stands for the nonce.
+    const STREAM: &str = "\n@ begin\n\n@ traps\ntrap -- 'echo \"$x\"' USR1\ntrap -- 'bye' EXIT\ncommand is a shell builtin\n\n\
+        @ options\nset +o errexit\nset -o interactive\nset -o monitor\nset -o nounset\n\n\
+        @ aliases\nll='ls -l'\nq='it'\"'\"'s'\n\n\
+        @ exports\nexport BARE\nexport EV='a\nb'\nexport HOME='/h'\n\n@ readonly\nreadonly EV='a\nb'\n\n\
+        @ variables\nEV='a\nb'\nHOME='/h'\nIFS=' \t\n'\nPPID='7'\nPS1='$ '\nV='\nexport EVIL=1'\n\n@ umask\n0027\n\n\
+        @ types\nf is a shell function\ng is a shell function\nls is /bin/ls\n\n\
+        @ limits\nn 64\ns 8192\n\n@ names\n/h/.profile\n\n\
+        @ files\n==> /dev/null <==\n\n==> /h/.profile <==\nalias ll='ls -l'\nf() { ll \"$@\"; }\nulimit -n 64\neval 'g() { :; }'\n\n@ end\n";
+
+    fn read_stream(stream: &str, given: &[(&str, &str)]) -> Result<Captured, Failure> {
+        let stream = stream
+            .replace('@', NONCE)
+            .replace(&format!("\"${NONCE}\""), "\"$@\"");
+        let given = given
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        read(&Sections::read(stream.as_bytes(), NONCE)?, &given)
+    }
+
+    #[test]
+    fn a_recorded_capture_becomes_a_state() {
+        let captured = read_stream(STREAM, &[("BASH_FUNC_x%%", "() { :; }"), ("GONE", "1")]).unwrap();
+        let environment = [("BASH_FUNC_x%%", "() { :; }"), ("EV", "a\nb"), ("HOME", "/h")];
+        assert_eq!(
+            captured.environment,
+            environment
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect()
+        );
+        assert_eq!(
+            String::from_utf8(captured.state.file).unwrap(),
+            "exec 9<&-\nIFS=' \t\n'\nPS1='$ '\nV='\nexport EVIL=1'\nexport BARE\numask 0027\n\
+             ulimit -S -n 64 2>/dev/null\n\\command alias 'll=ls -l'\n\\command alias 'q=it'\\''s'\n\
+             f() { ll \"$@\"; }\n\\trap -- 'echo \"$x\"' USR1\n\\readonly EV\n\\set -o nounset\n"
+        );
+        let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
+        assert_eq!(captured.inventory.functions, names(&["f"]));
+        assert_eq!(captured.inventory.aliases, names(&["ll", "q"]));
+        assert_eq!(captured.inventory.variables, names(&["V"]));
+        assert_eq!(captured.inventory.options, names(&["nounset"]));
+        let left_out: Vec<Vec<u8>> = captured
+            .inventory
+            .left_out
+            .into_iter()
+            .map(|left_out| left_out.what)
+            .collect();
+        assert_eq!(
+            left_out,
+            [
+                &b"function g"[..],
+                b"functions made by eval in /h/.profile",
+                b"trap EXIT"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_capture_without_one_of_its_sections_is_none() {
+        for section in [
+            "traps",
+            "options",
+            "aliases",
+            "exports",
+            "readonly",
+            "variables",
+            "umask",
+            "types",
+            "names",
+            "files",
+        ] {
+            let stream = STREAM.replace(&format!("@ {section}\n"), "@ other\n");
+            assert_eq!(
+                read_stream(&stream, &[]),
+                Err(Failure::InvalidCapture),
+                "{section}"
+            );
+        }
+    }
+
+    #[test]
+    fn files_are_told_apart_by_their_names() {
+        let text = b"==> /dev/null <==\n\n==> /a <==\none\n==> /x <==\n\n==> /b <==\ntwo\n";
+        let expected: Vec<(&[u8], &[u8])> = vec![(b"/a", b"one\n==> /x <==\n\n"), (b"/b", b"two\n")];
+        assert_eq!(files(b"/a\n/missing\n/b", text), expected);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_section_is_read_or_refused(
+            section in proptest::sample::select(vec!["traps", "options", "aliases", "exports", "variables", "umask", "types", "names", "files"]),
+            body in "[ -~\n]{0,80}")
+        {
+            let stream = STREAM.replacen(&format!("@ {section}\n"), &format!("@ {section}\n{}\n", body.replace('@', "")), 1);
+            let _ = read_stream(&stream, &[]);
+        }
+    }
 }

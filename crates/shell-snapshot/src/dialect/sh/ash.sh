@@ -77,6 +77,7 @@ D
         case $es_line in
         limits) es_limits=1 ;;
         "name "*) case $es_word in es_*) ;; *) command -V "$es_word" 2>/dev/null ;; esac ;;
+        ". "*[!A-Za-z0-9_./~\${}\"*:\ -]*) es_unseen=1 ;;
         *[!A-Za-z0-9_./~\${}\"*:\ -]*) ;;
         "for "*) es_for=${es_word%%" "*} es_words=${es_word#*" "} ;;
         ". "*)
@@ -107,7 +108,7 @@ es_unset_large() {
 set -f
 es_word=$(export -p)
 command test ${#es_word} -lt 100000 || es_unset_large
-es_files= es_new= es_limits=
+es_files= es_new= es_limits= es_unseen=
 command printf "\n%s types\n" @NONCE@
 if command test "$IFS" = "
 "; then
@@ -128,6 +129,7 @@ if command test -n "$es_limits"; then
         es_word=$(command ulimit -S -$es_name) && command printf "%s %s\n" $es_name "$es_word"
     done 2>/dev/null
 fi
+command test -z "$es_unseen" || command printf "\n%s unseen\n" @NONCE@
 # head names each file in front of its text if there is more than one.
 command printf "\n%s names\n%s\n%s files\n" @NONCE@ "$es_files" @NONCE@
 command -p head -n 1000000 /dev/null $es_files

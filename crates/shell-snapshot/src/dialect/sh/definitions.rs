@@ -30,7 +30,7 @@ pub(super) struct Function<'a> {
 }
 
 /// Commands nested deeper than this are not read; shells have such a limit in their stack.
-const DEPTH: usize = 200;
+pub(super) const DEPTH: usize = 200;
 
 /// Reads a file as far as it is understood.
 pub(super) fn find(text: &[u8]) -> Definitions<'_> {
@@ -49,22 +49,22 @@ pub(super) fn first_read(text: &[u8]) -> &[u8] {
 }
 
 /// The text is not understood from here on.
-struct NotUnderstood;
+pub(super) struct NotUnderstood;
 
-type Step<T = ()> = Result<T, NotUnderstood>;
+pub(super) type Step<T = ()> = Result<T, NotUnderstood>;
 
-struct Parser<'a> {
-    text: &'a [u8],
-    at: usize,
+pub(super) struct Parser<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
     /// Delimiters of here-documents whose bodies begin after the next line feed, and whether tabs are stripped.
-    heredocs: Vec<(Vec<u8>, bool)>,
+    pub(super) heredocs: Vec<(Vec<u8>, bool)>,
     found: Definitions<'a>,
     commands: Vec<&'a [u8]>,
     /// How many constructs decide whether what stands here is run.
     conditions: usize,
     /// How many subshells or functions hide what is defined here.
-    hidden: usize,
-    depth: usize,
+    pub(super) hidden: usize,
+    pub(super) depth: usize,
 }
 
 const OPERATORS: &[&[u8]] = &[
@@ -103,11 +103,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn rest(&self) -> &'a [u8] {
+    pub(super) fn rest(&self) -> &'a [u8] {
         &self.text[self.at.min(self.text.len())..]
     }
 
-    fn byte(&self) -> Option<u8> {
+    pub(super) fn byte(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
@@ -360,7 +360,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn subshell(&mut self) -> Step {
+    pub(super) fn subshell(&mut self) -> Step {
         self.at += 1;
         self.hidden += 1;
         self.list(&[b")"])?;
@@ -556,121 +556,6 @@ impl<'a> Parser<'a> {
             self.heredocs.push((delimiter, operator == b"<<-"));
         }
         Ok(true)
-    }
-
-    /// A word as it is written.
-    fn word(&mut self) -> Step<&'a [u8]> {
-        let from = self.at;
-        while let Some(byte) = self.byte() {
-            match byte {
-                b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => break,
-                _ => self.part(byte)?,
-            }
-        }
-        if self.at == from {
-            Err(NotUnderstood)
-        } else {
-            Ok(&self.text[from..self.at])
-        }
-    }
-
-    /// A byte of a word, or what stands in quotes or is substituted.
-    fn part(&mut self, byte: u8) -> Step {
-        match byte {
-            b'\\' => self.at = (self.at + 2).min(self.text.len()),
-            b'\'' => self.past(b'\'')?,
-            b'`' => self.backquoted()?,
-            b'"' => {
-                self.at += 1;
-                self.quoted(b'"')?;
-            }
-            b'$' => self.dollar()?,
-            _ => self.at += 1,
-        }
-        Ok(())
-    }
-
-    fn past(&mut self, quote: u8) -> Step {
-        self.at += 1;
-        let length = memchr::memchr(quote, self.rest()).ok_or(NotUnderstood)?;
-        self.at += length + 1;
-        Ok(())
-    }
-
-    fn backquoted(&mut self) -> Step {
-        self.at += 1;
-        loop {
-            match self.byte().ok_or(NotUnderstood)? {
-                b'\\' => self.at += 2,
-                b'`' => break,
-                _ => self.at += 1,
-            }
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// Up to the end of double quotes (`"`) or of `${` (`}`), past it.
-    fn quoted(&mut self, end: u8) -> Step {
-        loop {
-            match self.byte().ok_or(NotUnderstood)? {
-                byte if byte == end => break,
-                // In double quotes it is a byte like others.
-                b'\'' if end == b'"' => self.at += 1,
-                byte => self.part(byte)?,
-            }
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn dollar(&mut self) -> Step {
-        match self.rest() {
-            [b'$', b'(', b'(', ..] => self.arithmetic(),
-            [b'$', b'(', ..] => {
-                self.at += 1;
-                // Its here-documents are its own.
-                let heredocs = std::mem::take(&mut self.heredocs);
-                let result = self.subshell();
-                self.heredocs = heredocs;
-                result
-            }
-            [b'$', b'{', ..] => {
-                self.at += 2;
-                self.depth += 1;
-                if self.depth > DEPTH {
-                    return Err(NotUnderstood);
-                }
-                let result = self.quoted(b'}');
-                self.depth -= 1;
-                result
-            }
-            _ => {
-                self.at += 1;
-                Ok(())
-            }
-        }
-    }
-
-    fn arithmetic(&mut self) -> Step {
-        self.at += 1;
-        let mut open = 0_usize;
-        loop {
-            match self.byte().ok_or(NotUnderstood)? {
-                b'(' => {
-                    open += 1;
-                    self.at += 1;
-                }
-                b')' => {
-                    open -= 1;
-                    self.at += 1;
-                    if open == 0 {
-                        return Ok(());
-                    }
-                }
-                byte => self.part(byte)?,
-            }
-        }
     }
 }
 

@@ -206,13 +206,13 @@ fn restore_parameters(
 ) -> Result<(), Failure> {
     let mut readonly: Vec<Name> = Vec::new();
     for parameter in parameters(text)? {
-        if parameter.has(b"-x") && !parameter.element {
-            if let Some(value) = &parameter.value
-                && fits_environment(parameter.name, value)
-            {
-                let name = OsString::from_vec(parameter.name.to_vec());
-                environment.insert(name, OsString::from_vec(value.clone()));
-            }
+        if parameter.has(b"-x")
+            && !parameter.element
+            && let Some(value) = &parameter.value
+            && fits_environment(parameter.name, value)
+        {
+            let name = OsString::from_vec(parameter.name.to_vec());
+            environment.insert(name, OsString::from_vec(value.clone()));
         }
         if is_ephemeral(parameter.name)
             || OWN.contains(&parameter.name)
@@ -332,4 +332,74 @@ fn limits_of(text: &[u8], files: &[u8]) -> Vec<(u8, Vec<u8>)> {
 fn push(state: &mut Vec<u8>, parts: &[&[u8]]) {
     state.extend(parts.iter().copied().flatten());
     state.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_capture_becomes_a_state() {
+        let nonce = "0123456789abcdef0123456789abcdef";
+        let stream = "\n@ begin\n\n@ traps\ntrap -- 'e' ERR\ntrap -- 'bye' EXIT\n\n\
+            @ options\nset -o .reset -o braceexpand +o monitor -o nounset\n\n\
+            @ aliases\nll='ls -l'\nr='\\\\builtin fc -e -'\n\n\
+            @ parameters\ntypeset -i -U BASHPID=7\ntypeset -x EV=$'a\\nb\\047c'\ntypeset -x FOO\ntypeset -i N=5\n\
+            set -A arr\ntypeset arr[0]=a\ntypeset -i -r -x XI=7\ntypeset IFS=$' \\t\\n'\n\n\
+            @ umask\n022\n\n@ files\nulimit -n 64\n\n@ limits\n-n: nofiles(descriptors)  64\n-s: stack(KiB)  8192\n\n\
+            @ names\nf\n\n@ functions\nf() {\n\t\\echo fn \n} \n\n@ shadowing\ncommand() {\n\t\\: \n} \n\n@ end\n"
+            .replace('@', nonce);
+        let captured = read(
+            &Sections::read(stream.as_bytes(), nonce).unwrap(),
+            &Environment::new(),
+        )
+        .unwrap();
+        assert_eq!(
+            captured.environment,
+            [("EV", "a\nb'c"), ("XI", "7")]
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect()
+        );
+        assert_eq!(
+            String::from_utf8(captured.state.file).unwrap(),
+            "exec 9<&-\ntypeset -g -x FOO\ntypeset -g -i N=5\nset -A arr\ntypeset -g arr[0]=a\ntypeset -g -i -x XI\n\
+             typeset -g -r XI\numask 022\nulimit -S -n 64 2>/dev/null\nf() {\n\t\\echo fn \n} \n\n\
+             \\command unalias -a\n\\command alias 'll=ls -l'\n\\command alias 'r=\\\\builtin fc -e -'\n\
+             command() {\n\t\\: \n} \n\n\\trap -- 'e' ERR\n\\set +o utf8-mode -o braceexpand -o nounset\n"
+        );
+        let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
+        assert_eq!(captured.inventory.functions, names(&["command", "f"]));
+        assert_eq!(captured.inventory.aliases, names(&["ll"]));
+        assert_eq!(captured.inventory.variables, names(&["N", "arr"]));
+        assert_eq!(captured.inventory.options, names(&["nounset", "utf8-mode"]));
+    }
+
+    #[test]
+    fn what_is_no_parameter_is_refused() {
+        for line in [
+            &b"typeset"[..],
+            b"x=1",
+            b"typeset -i",
+            b"typeset x='",
+            b"typeset x=1 y",
+            b"typeset x[$(id)]=1",
+            b"typeset x[]=1",
+        ] {
+            assert_eq!(
+                parameters(line),
+                Err(Failure::InvalidCapture),
+                "{}",
+                line.escape_ascii()
+            );
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_parameters_are_read_or_refused(text in "(typeset |-[a-z0-9]{1,2} |[A-Za-z_]{1,3}|=|'|\\$'|\\[[0-9]\\]|\n|set -A |[ -~]){0,20}") {
+            let _ = parameters(text.as_bytes());
+            let _ = limits_of(text.as_bytes(), text.as_bytes());
+        }
+    }
 }

@@ -4,6 +4,7 @@
 mod ash;
 mod capture;
 mod definitions;
+mod expansions;
 mod listing;
 mod mksh;
 mod replay;

@@ -278,6 +278,22 @@ const CASES: &[Case] = &[
         shells: ALL,
     },
     Case {
+        // As Debian's profile does; the functions of .bashrc are not those of this shell.
+        name: "for-another-shell",
+        files: &[
+            (
+                ".profile",
+                "if [ -n \"$NOT_THIS\" ]; then . ~/.bashrc; fi\nENV=~/.shrc\nexport ENV\n",
+            ),
+            (".bashrc", "f() { echo bash; }\nonly() { :; }\n"),
+            (".shrc", "f() { echo sh; }\n"),
+        ],
+        script: "f; only 2>/dev/null || echo none",
+        stdout: "sh\nnone\n",
+        code: 0,
+        shells: ALL,
+    },
+    Case {
         name: "redefined",
         files: &[(
             ".profile",
@@ -457,6 +473,56 @@ fn what_is_kept_and_what_is_not_is_named() {
         assert_eq!(inventory.aliases, names(&["ll"]), "{behind:?}");
         assert_eq!(inventory.options, names(&["nounset"]), "{behind:?}");
         assert!(inventory.variables.contains(&b"V"[..]), "{behind:?}");
+    }
+}
+
+#[test]
+fn files_sourced_by_a_computed_name_are_owned_up_to() {
+    let files = [
+        (".profile", ". \"$(echo ~/.computed)\"\n"),
+        (".computed", "f() { :; }\n"),
+    ];
+    for behind in [Behind::Dash, Behind::Busybox] {
+        let home = Home::new(&format!("sh-computed-{behind:?}"), &files);
+        let shell = behind.path(&home);
+        let captured = capture(&Sh, &shell, &home, &home.environment(), Try::Interactive).unwrap();
+        let left_out: Vec<_> = captured
+            .inventory
+            .left_out
+            .iter()
+            .map(|left_out| left_out.what.as_slice())
+            .collect();
+        assert_eq!(
+            left_out,
+            [b"functions of files that are sourced by a computed name"],
+            "{behind:?}"
+        );
+    }
+}
+
+#[test]
+fn a_shell_that_only_an_interactive_startup_ends_is_captured_without() {
+    let files = [(
+        ".profile",
+        "EV=1\nexport EV\ncase $- in *i*) exec true ;; esac\nf() { echo \"fn $EV\"; }\n",
+    )];
+    for &behind in ALL {
+        let home = Home::new(&format!("sh-noninteractive-{behind:?}"), &files);
+        let shell = behind.path(&home);
+        let environment = home.environment();
+        let interactive = capture(&Sh, &shell, &home, &environment, Try::Interactive);
+        assert_eq!(interactive.unwrap_err(), Failure::MissingOutput, "{behind:?}");
+        let captured = capture(&Sh, &shell, &home, &environment, Try::NonInteractive).unwrap();
+        let output = replay(
+            &Sh,
+            &shell,
+            &home,
+            &captured,
+            Transport::File(9),
+            OsStr::new("f"),
+            &[],
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "fn 1\n", "{behind:?}");
     }
 }
 

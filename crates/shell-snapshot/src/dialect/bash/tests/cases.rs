@@ -1232,4 +1232,25 @@ export HOME=/nonexistent
             status: 0,
         }],
     },
+    Case {
+        what: "functions that bash prints so that it cannot read them",
+        files: &[(
+            ".bashrc",
+            r#"ok() { echo ok; }
+piped() { echo | cat <<E && echo and
+x
+E
+}
+coprocess() { coproc cat; echo hi >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo "$x"; exec {COPROC[1]}>&-; wait; }
+lost() { case esac in (esac) echo esac;; esac; }
+function a=b { echo a=b; }
+"#,
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: "ok; piped; coprocess; a\\=b; type -t lost || echo lost",
+            stdout: "ok\nx\nand\nhi\na=b\nlost\n",
+            status: 0,
+        }],
+    },
 ];

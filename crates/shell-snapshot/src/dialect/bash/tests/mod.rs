@@ -2,5 +2,6 @@
 
 mod cases;
 mod on_terminal;
+mod recorded;
 mod restored;
 mod strange;
