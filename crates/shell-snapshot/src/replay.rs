@@ -93,10 +93,11 @@ impl<'a> LoginScript<'a> {
     /// of the user's it misses has a reason. The daemon writes it, for the shell itself could not without a trace in
     /// the script.
     pub(crate) fn bare(self, request: &Request, failure: Failure) -> Rewrite {
-        // Of these shells, only fish reads its configuration for every script.
+        // fish reads its configuration for every script, and zsh the zshenv that may well be what failed.
         let flags = match request.shell {
             ShellKind::Fish => "-Nc",
-            ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh => "-c",
+            ShellKind::Zsh => "-fc",
+            ShellKind::Bash | ShellKind::Sh => "-c",
         };
         let head = [request.path.as_os_str(), OsStr::new(flags), self.script];
         let head = head.into_iter().map(OsStr::to_os_string);
