@@ -84,7 +84,7 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         metrics: telemetry.metrics(),
         spans: telemetry.spans(),
     };
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let input = Input::new(std::io::stdin().as_fd()).map_err(DaemonError::Stdin)?;
         let output = Output::new(std::io::stdout().as_fd()).map_err(DaemonError::Stdout)?;
         let watch_parent = !options.no_watch_parent;
@@ -94,9 +94,10 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         let served = session.run(input, watch_parent).await;
         telemetry.set_ready(false);
         served.map_err(DaemonError::Attach)
-    })?;
+    });
     exec_shell_snapshot::remove_place();
     telemetry.flush(Duration::from_millis(TELEMETRY_FLUSH_MS));
+    served?;
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
     std::mem::forget(runtime);

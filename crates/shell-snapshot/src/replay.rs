@@ -93,7 +93,7 @@ impl<'a> LoginScript<'a> {
     /// of the user's it misses has a reason. The daemon writes it, for the shell itself could not without a trace in
     /// the script.
     pub(crate) fn bare(self, request: &Request, failure: Failure) -> Rewrite {
-        // zsh reads `.zshenv` for every script, fish all of its configuration.
+        // fish reads its configuration for every script, and zsh the zshenv that may well be what failed.
         let flags = match request.shell {
             ShellKind::Bash | ShellKind::Sh => "-c",
             ShellKind::Zsh => "-fc",

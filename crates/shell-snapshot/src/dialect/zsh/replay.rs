@@ -102,3 +102,69 @@ pub(super) fn command(
         unset: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replayed(state: &State, transport: Transport, place: Option<&str>) -> Option<Replay> {
+        let arguments = ["zero".into(), "one".into()];
+        let place = place.map(Path::new);
+        command(
+            Path::new("/bin/zsh"),
+            state,
+            transport,
+            place,
+            OsStr::new("it's"),
+            &arguments,
+        )
+    }
+
+    #[test]
+    fn with_a_place_the_script_is_handed_on_as_it_came() {
+        let compiled = state(b"text".to_vec(), b"words".to_vec(), false);
+        let text = state(b"text".to_vec(), Vec::new(), false);
+        for (state, transport, names) in [
+            (&compiled, Transport::File(9), &["ZDOTDIR"][..]),
+            (&text, Transport::File(9), &["EXEC_SERVER_STATE", "ZDOTDIR"]),
+            (
+                &compiled,
+                Transport::Environment,
+                &["EXEC_SERVER_STATE", "EXEC_SERVER_STATE_0", "ZDOTDIR"],
+            ),
+        ] {
+            let replay = replayed(state, transport, Some("/run/place")).unwrap();
+            assert_eq!(replay.argv, ["/bin/zsh", "-c", "it's", "zero", "one"]);
+            assert!(replay.set.keys().eq(names), "{:?}", replay.set);
+        }
+    }
+
+    #[test]
+    fn without_a_place_only_a_state_made_for_that_can_travel() {
+        let inline = state(b"text".to_vec(), b"words".to_vec(), true);
+        let replay = replayed(&inline, Transport::File(9), None).unwrap();
+        assert_eq!(replay.argv[1], "-fc");
+        assert!(
+            replay.argv[2]
+                .to_str()
+                .unwrap()
+                .ends_with("\\builtin \\eval $'it\\'s'")
+        );
+        let compiled = state(b"text".to_vec(), b"words".to_vec(), false);
+        assert_eq!(replayed(&compiled, Transport::File(9), None), None);
+        assert_eq!(replayed(&compiled, Transport::File(8), Some("/run/place")), None);
+    }
+
+    #[test]
+    fn a_long_state_is_cut_into_variables_that_hold_it_all() {
+        let long: Vec<u8> = (0..2 * ENVIRONMENT_CHUNK_BYTES + 1)
+            .map(|at| b'a' + (at % 26) as u8)
+            .collect();
+        let text = state(long.clone(), Vec::new(), false);
+        let replay = replayed(&text, Transport::Environment, Some("/run/place")).unwrap();
+        let pieces = (0..3).map(|piece| &replay.set[OsStr::new(&format!("{WHERE}_{piece}"))]);
+        let whole: Vec<u8> = pieces.flat_map(|piece| piece.as_bytes().to_vec()).collect();
+        assert_eq!(replay.set[OsStr::new(WHERE)], "3");
+        assert!(whole == long);
+    }
+}
