@@ -22,8 +22,11 @@ FUZZ_SECONDS ?= 20
 
 # How the release is linked. Statically: it runs on any Linux of its architecture whatever libc is there, and starts half
 # a millisecond sooner, for want of a loader. Position independent still, its relocations packed: they are a tenth of
-# the program otherwise, and all read before it starts. `make release RELEASE_LINK=` links as cargo does.
-RELEASE_LINK ?= -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs
+# the program otherwise, and all read before it starts. glibc unpacks them from 2.36 on; with an older one they stay as
+# they are. `make release RELEASE_LINK=` links as cargo does.
+PACK_RELOCATIONS := $(shell getconf GNU_LIBC_VERSION 2>/dev/null | \
+  awk '{ split($$2, v, "."); if (v[1] > 2 || v[2] >= 36) print "-C link-arg=-Wl,-z,pack-relative-relocs" }')
+RELEASE_LINK ?= -C target-feature=+crt-static $(PACK_RELOCATIONS)
 
 # Arguments of the bench: `make bench BENCH_ARGS=--quick`.
 BENCH_ARGS ?=

@@ -184,7 +184,7 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon", seconds(10)),
         ] {
             let checked = with(&[(name, value)], |environment| {
-                check(Signal::Metrics, environment)
+                check(Signal::Metrics, environment, Duration::from_secs(10))
             });
             assert_eq!(checked, expected, "{name}={value}");
         }
