@@ -113,6 +113,7 @@ pub(super) async fn run(
                 given,
                 // Without a sandbox, descriptors can be opened by path.
                 replay: ReplayKind::File,
+                interactive: try_ == Try::Interactive,
             })
         }
         failed => {
