@@ -6,16 +6,16 @@ use exec_client::{ClientLimits, Daemon, SpawnError};
 use exec_protocol::{EnvPolicy, Inherit};
 use tokio::process::Command;
 
-/// What such a daemon logs of snapshots: a person is told in other words.
-const LOG_WITHOUT_SNAPSHOTS: &str = "warn,exec_shell_snapshot=error";
+/// What such a daemon logs: not that a capture failed, which a person is told in other words.
+const LOG_WITHOUT_CAPTURES: &str = "warn,exec_shell_snapshot::snapshots::flight=error";
 
 /// What it says on stderr, which is this process's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
     /// What daemons say.
     AllItDoes,
-    /// Nothing of snapshots that fail, unless RUST_LOG asks for it.
-    NothingOfSnapshots,
+    /// Nothing of captures that fail, unless RUST_LOG asks for it.
+    NothingOfCaptures,
 }
 
 /// Starts it.
@@ -26,8 +26,8 @@ pub(crate) fn spawn(says: Says) -> Result<Daemon, SpawnError> {
     // Variables that are meant for a daemon that stays: one command is not worth a port, nor the wait for a collector
     // at its end. The command finds them in its environment all the same.
     command.args(["--metrics-listen", "off", "--otlp=off"]);
-    if says == Says::NothingOfSnapshots && std::env::var_os("RUST_LOG").is_none() {
-        command.args(["--log", LOG_WITHOUT_SNAPSHOTS]);
+    if says == Says::NothingOfCaptures && std::env::var_os("RUST_LOG").is_none() {
+        command.args(["--log", LOG_WITHOUT_CAPTURES]);
     }
     // ^C at the terminal is passed on once, by this process.
     command.process_group(0);

@@ -4,7 +4,7 @@ use exec_client::Client;
 use exec_protocol::ExecParams;
 use exec_protocol::initialize::InitializeParams;
 use exec_protocol::method::DescribeSnapshot;
-use exec_protocol::snapshot::{DescribeSnapshotResponse, SnapshotParams};
+use exec_protocol::snapshot::SnapshotParams;
 use tokio::time::Instant;
 
 use super::arguments::Args;
@@ -26,7 +26,7 @@ pub(super) async fn run(arguments: &Args) -> Result<u8, Failure> {
     // First, so that no signal finds this process half-way.
     let mut signals = Signals::catch().map_err(Failure::Signals)?;
     let says = if arguments.snapshot().is_some() {
-        Says::NothingOfSnapshots
+        Says::NothingOfCaptures
     } else {
         Says::AllItDoes
     };
@@ -91,15 +91,19 @@ async fn tell_of_failure(client: &Client, params: &ExecParams, shell: &UserShell
         sandbox: None,
     };
     // The command runs: what cannot be told harms nobody.
-    if let Ok(DescribeSnapshotResponse {
-        failure: Some(failure),
-        ..
-    }) = client.call::<DescribeSnapshot>(&params).await
-    {
+    let Ok(described) = client.call::<DescribeSnapshot>(&params).await else {
+        return;
+    };
+    let name = shell.kind.name();
+    if let Some(failure) = described.failure {
         entry::tell(&format!(
-            "the command does not have your {}'s state: {}; `exec-server snapshot` shows where",
-            shell.kind.name(),
+            "the command does not have your {name}'s state: {}; `exec-server snapshot` shows where",
             reason(failure)
+        ));
+    } else if described.snapshot.is_some_and(|contents| !contents.interactive) {
+        entry::tell(&format!(
+            "the command has your {name}'s state without that of a terminal, whose startup does not come to its end; \
+             `exec-server snapshot` shows where"
         ));
     }
 }

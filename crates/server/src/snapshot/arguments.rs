@@ -1,6 +1,6 @@
 //! The command line of `exec-server snapshot`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueHint;
 use exec_protocol::PathUri;
@@ -36,7 +36,10 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn working_directory(&self) -> Result<PathUri, Failure> {
         let here = std::env::current_dir().map_err(Failure::CurrentDirectory)?;
-        let path = here.join(self.cwd.as_deref().unwrap_or(Path::new("")));
+        let path = match &self.cwd {
+            Some(folder) => here.join(folder),
+            None => here,
+        };
         if !path.is_dir() {
             return Err(Failure::NoDirectory(path));
         }

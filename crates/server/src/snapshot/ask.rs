@@ -19,7 +19,7 @@ use crate::user_shell::UserShell;
 /// Asks, from the start of a daemon to its end.
 pub(super) async fn ask(arguments: &Args) -> Result<Report, Failure> {
     let cwd = arguments.working_directory()?;
-    let daemon = own_daemon::spawn(Says::NothingOfSnapshots).map_err(Failure::Spawn)?;
+    let daemon = own_daemon::spawn(Says::NothingOfCaptures).map_err(Failure::Spawn)?;
     let report = report(&daemon.client, arguments, cwd).await;
     // The daemon ends what is left, and says itself if it cannot.
     let _ = daemon.close().await;
@@ -55,6 +55,7 @@ async fn report(client: &Client, arguments: &Args, cwd: PathUri) -> Result<Repor
         failure: None,
         watched_files: Vec::new(),
         trace: None,
+        is_profile: arguments.profile,
     };
     match client.call::<PrewarmSnapshot>(&params).await {
         Ok(_) => {
@@ -71,17 +72,19 @@ async fn report(client: &Client, arguments: &Args, cwd: PathUri) -> Result<Repor
         }
         Err(error) => report.failure = Some(failed(error)?),
     }
-    let is_to_be_found = report
-        .failure
-        .as_ref()
-        .is_some_and(|failed| has_a_place(failed.reason));
-    if let Some(startup) = trace::startup(&shell)
-        && (arguments.profile || is_to_be_found)
-    {
-        if is_to_be_found {
-            entry::tell("startup failed; it is run once more, traced, to find the line");
+    let stopped = match (&report.failure, &report.snapshot) {
+        (Some(failed), _) => has_a_place(failed.reason),
+        (None, snapshot) => snapshot.as_ref().is_some_and(|contents| !contents.interactive),
+    };
+    match trace::startup(&shell) {
+        Some(startup) if arguments.profile || stopped => {
+            if stopped {
+                entry::tell("startup did not come to its end: it is run once more, traced, to find the line");
+            }
+            report.trace = Some(trace::run(client, startup, cwd).await?);
         }
-        report.trace = Some(trace::run(client, startup, cwd).await?);
+        None if arguments.profile => entry::tell("only bash and zsh can tell which file takes how long"),
+        _ => {}
     }
     Ok(report)
 }

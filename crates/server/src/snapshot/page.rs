@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use exec_protocol::snapshot::SnapshotContents;
+use exec_protocol::snapshot::{SnapshotContents, SnapshotFailure};
 
-use super::reason::advice;
+use super::reason::{CODE, advice, has_a_place, own_trace};
 use super::report::{Ending, Failed, FileTime, Report, Traced};
 
 const WIDTH: usize = 80;
@@ -24,19 +24,19 @@ pub(super) fn page(report: &Report, home: &Path) -> String {
     }
     if let Some(contents) = &report.snapshot {
         page.contents(contents, &shell);
+        if !contents.interactive {
+            page.paragraph(
+                "This is of a startup that is not interactive: the one at a terminal does not come to its end, and what \
+                 the files make that only it reads is missing.",
+            );
+            page.stop(report, SnapshotFailure::MissingOutput);
+        }
         page.files(report);
     }
     if let Some(traced) = &report.trace
-        && !traced.files.is_empty()
+        && report.is_profile
     {
         page.times(traced);
-        if report.failure.is_none() && traced.ending != Ending::Complete {
-            page.paragraph(
-                "An interactive startup does not come to its end. What was captured is of a shell that is not \
-                 interactive.",
-            );
-            page.place(traced);
-        }
     }
     page.text
 }
@@ -112,24 +112,32 @@ impl Page<'_> {
 
     fn failure(&mut self, report: &Report, failed: &Failed, shell: &str) {
         self.paragraph(&format!("There is no snapshot of {shell}: {}.", failed.message));
-        if let Some(traced) = &report.trace {
-            self.place(traced);
-        }
-        for paragraph in advice(failed.reason, report.kind) {
-            if paragraph.ends_with("COMMAND") {
-                self.text.push('\n');
-                self.line(&format!("    {paragraph}"));
-            } else {
-                self.paragraph(&paragraph);
-            }
-        }
+        self.stop(report, failed.reason);
         self.paragraph(
             "Until then commands run with the shell's normal startup or, where that would fail too, without any startup \
              file.",
         );
     }
 
-    /// Where startup stopped.
+    /// Where startup stopped, and what to do.
+    fn stop(&mut self, report: &Report, failure: SnapshotFailure) {
+        let mut paragraphs = advice(failure, report.kind);
+        if let Some(traced) = &report.trace {
+            self.place(traced);
+        } else if has_a_place(failure) {
+            let own = own_trace(report.kind, &shown(&report.shell.path));
+            paragraphs.splice(..0, own);
+        }
+        for paragraph in paragraphs {
+            if paragraph.starts_with(CODE) {
+                self.text.push('\n');
+                self.line(&paragraph);
+            } else {
+                self.paragraph(&paragraph);
+            }
+        }
+    }
+
     fn place(&mut self, traced: &Traced) {
         let place = traced.last.as_ref().map(|place| {
             let path = self.path(&place.path);
@@ -187,6 +195,19 @@ impl Page<'_> {
             let micros = rest.iter().map(|file| file.micros).sum();
             let files = count(rest.len(), "other file", "other files");
             self.line(&format!("  {:>9}         {files}", millis(micros)));
+        }
+        if traced.untraced_micros > 0 {
+            let after = traced.last.as_ref().map_or_else(String::new, |place| {
+                format!(", after {}, line {}", self.path(&place.path), place.line)
+            });
+            self.flow(
+                &format!(
+                    "{:>9} were not traced{after}: startup files turned the trace off or, in zsh, sent stderr elsewhere.",
+                    millis(traced.untraced_micros)
+                ),
+                "  ",
+                "            ",
+            );
         }
     }
 
@@ -257,7 +278,7 @@ fn shown(name: &str) -> String {
 
 fn count(count: usize, one: &str, more: &str) -> String {
     match count {
-        0 => format!("no {one}"),
+        0 => format!("no {more}"),
         1 => format!("1 {one}"),
         _ => format!("{count} {more}"),
     }
@@ -287,7 +308,7 @@ fn millis(micros: u64) -> String {
 mod tests {
     use std::path::PathBuf;
 
-    use exec_protocol::snapshot::{LeftOut, Shell, SnapshotFailure, SnapshotReplay};
+    use exec_protocol::snapshot::{LeftOut, Shell, SnapshotReplay};
     use exec_shell_snapshot::ShellKind;
 
     use super::super::report::{File, Place};
@@ -309,6 +330,7 @@ mod tests {
                 state_bytes: 70_000,
                 environment_bytes: 900,
                 replay: SnapshotReplay::File,
+                interactive: true,
                 functions: many,
                 aliases: names(&["ll"]),
                 exported: names(&["PATH", "odd\u{1b}[31m"]),
@@ -328,6 +350,7 @@ mod tests {
                 })
                 .to_vec(),
             trace: None,
+            is_profile: true,
         }
     }
 
@@ -353,6 +376,7 @@ mod tests {
                 path: "/h/.bashrc".to_owned(),
                 line: 7,
             }),
+            untraced_micros: 45_000,
         }
     }
 
@@ -367,16 +391,33 @@ mod tests {
             "{page}"
         );
         for said in [
-            "bash (/bin/bash): 40 functions, 1 alias, 2 exported variables, no other variable",
+            "bash (/bin/bash): 40 functions, 1 alias, 2 exported variables",
             "\nFunctions (40)\n  _a_function_0 _a_function_1 ",
             "\nLeft out (1)\n  trap EXIT: it is for the end",
             "\n  ~/.bashrc\n  not there: ~/.profile\n",
             "traced: 500 ms\n",
             "     412 ms   82 %  ~/.nvm/nvm.sh\n                    380 ms of it at line 12\n",
             "     1.2 ms    0 %  /etc/profile\n",
+            "      45 ms were not traced, after ~/.bashrc, line 7: startup",
         ] {
             assert!(page.contains(said), "{said:?} in\n{page}");
         }
+    }
+
+    #[test]
+    fn a_snapshot_of_half_a_startup_says_so() {
+        let mut report = report();
+        report.snapshot.as_mut().expect("there").interactive = false;
+        report.trace = Some(traced(Ending::Exited { exit_code: 0 }));
+        let page = page(&report, Path::new("/h"));
+        assert!(
+            page.contains("\nThis is of a startup that is not interactive: "),
+            "{page}"
+        );
+        assert!(
+            page.contains("It ended at ~/.bashrc, line 7, with status 0"),
+            "{page}"
+        );
     }
 
     #[test]

@@ -47,11 +47,14 @@ pub(super) fn has_a_place(failure: SnapshotFailure) -> bool {
     )
 }
 
-/// What the user can do: paragraphs, and code that stands by itself, indented.
+/// What stands in front of a line of code.
+pub(super) const CODE: &str = "    ";
+
+/// What the user can do: paragraphs, and lines of code that begin with [`CODE`].
 pub(super) fn advice(failure: SnapshotFailure, shell: ShellKind) -> Vec<String> {
     let guard = match shell {
-        ShellKind::Fish => "test -n \"$EXEC_SERVER_SNAPSHOT\"; or COMMAND",
-        ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh => "[ -n \"$EXEC_SERVER_SNAPSHOT\" ] || COMMAND",
+        ShellKind::Fish => "    test -n \"$EXEC_SERVER_SNAPSHOT\"; or COMMAND",
+        ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh => "    [ -n \"$EXEC_SERVER_SNAPSHOT\" ] || COMMAND",
     };
     let paragraphs: &[&str] = match failure {
         SnapshotFailure::MissingOutput | SnapshotFailure::NonzeroExit | SnapshotFailure::Timeout => &[
@@ -79,4 +82,18 @@ pub(super) fn advice(failure: SnapshotFailure, shell: ShellKind) -> Vec<String> 
         ],
     };
     paragraphs.iter().map(ToString::to_string).collect()
+}
+
+/// How the user sees the line themselves, where the shell does not tell it.
+pub(super) fn own_trace(shell: ShellKind, path: &str) -> Vec<String> {
+    let command = match shell {
+        ShellKind::Fish => format!("{CODE}fish_trace=1 EXEC_SERVER_SNAPSHOT=1 {path} -lic exit"),
+        ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh => {
+            format!("{CODE}EXEC_SERVER_SNAPSHOT=1 {path} -lixc exit")
+        }
+    };
+    vec![
+        "This shell does not tell at which line. To see what it runs before:".to_owned(),
+        command,
+    ]
 }

@@ -20,6 +20,9 @@ pub(super) struct Report {
     pub(super) watched_files: Vec<File>,
     /// Of a second, traced run.
     pub(super) trace: Option<Traced>,
+    /// Whether its times were asked for, and not only its end.
+    #[serde(skip)]
+    pub(super) is_profile: bool,
 }
 
 /// Why there is no snapshot.
@@ -49,6 +52,8 @@ pub(super) struct Traced {
     pub(super) files: Vec<FileTime>,
     /// The last line that was run.
     pub(super) last: Option<Place>,
+    /// What is in the total, and after the end of a trace that startup files put an end to.
+    pub(super) untraced_micros: u64,
 }
 
 /// How a traced run ended.

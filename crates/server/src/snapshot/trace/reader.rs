@@ -9,6 +9,9 @@ use crate::snapshot::report::{Ending, FileTime, Place, Traced};
 /// Bytes that a record may have after its first nonce. What is longer is none.
 const RECORD_BYTES: usize = 8 * 1024;
 
+/// The file of what zsh evaluates.
+const EVALUATED: &str = "(eval)";
+
 /// Files that end a shell, and do not start it.
 const LOGOUT_FILES: [&str; 4] = ["/.bash_logout", "/bash.bash_logout", "/.zlogout", "/zlogout"];
 
@@ -24,6 +27,9 @@ pub(super) struct Reader {
     /// Where the time goes now.
     at: Option<(String, u64)>,
     last: Option<Place>,
+    /// The latest record is one of the script that traces.
+    in_script: bool,
+    untraced: u64,
     files: BTreeMap<String, BTreeMap<u64, u64>>,
     complete: bool,
 }
@@ -37,6 +43,8 @@ impl Reader {
             now: 0,
             at: None,
             last: None,
+            in_script: false,
+            untraced: 0,
             files: BTreeMap::new(),
             complete: false,
         }
@@ -58,7 +66,17 @@ impl Reader {
             let record = &after[..after.len().min(RECORD_BYTES)];
             let end = record.strip_prefix(b" end ");
             if let Some((end, length)) = end.and_then(|end| Some((end, memchr::memchr(b'\n', end)?))) {
-                self.reach(micros(&end[..length]).unwrap_or(self.now));
+                // The script itself is traced too: that has no time.
+                let Some(time) = micros(&end[..length]) else {
+                    rest = after;
+                    continue;
+                };
+                if !self.in_script {
+                    // Startup files have put an end to it.
+                    self.untraced = time.saturating_sub(self.now);
+                    self.at = None;
+                }
+                self.reach(time);
                 self.complete = true;
             } else if end.is_none()
                 && let Some(length) = finder.find(record)
@@ -105,6 +123,7 @@ impl Reader {
             total_micros: self.began.map_or(0, |began| self.now - began),
             files,
             last: self.last,
+            untraced_micros: self.untraced,
         }
     }
 
@@ -125,6 +144,7 @@ impl Reader {
         };
         self.reach(time);
         // What is evaluated counts for the line that has it evaluated. A name without a path is the script that traces.
+        self.in_script = !file.contains('/') && file != EVALUATED;
         if !file.contains('/') {
             return true;
         }
@@ -210,8 +230,33 @@ mod tests {
                     path: "/h/.bashrc".to_owned(),
                     line: 5,
                 }),
+                untraced_micros: 0,
             };
             assert_eq!(traced, expected, "in pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn time_after_the_end_of_a_trace_is_nobodys() {
+        for (trace, untraced) in [
+            ("+NONCE 1.000000 1 /f NONCE set +x\nNONCE end 1.500000\n", 500_000),
+            (
+                "+NONCE 1.000000 1 /f NONCE eval x\n+NONCE 1.000001 1 (eval) NONCE x\nNONCE end 1.500000\n",
+                499_999,
+            ),
+            (
+                "+NONCE 1.000000 1 /f NONCE x\n+NONCE 1.400000 1 zsh NONCE print\nNONCE end 1.500000\n",
+                0,
+            ),
+        ] {
+            let (traced, _) = read(trace, 100);
+            assert_eq!(
+                (traced.untraced_micros, traced.total_micros),
+                (untraced, 500_000),
+                "{trace}"
+            );
+            let in_files: u64 = traced.files.iter().map(|file| file.micros).sum();
+            assert_eq!(in_files + untraced, 500_000, "{trace}");
         }
     }
 
