@@ -76,7 +76,7 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         .enable_all()
         .build()
         .map_err(DaemonError::Runtime)?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let input = Input::new(std::io::stdin().as_fd()).map_err(DaemonError::Stdin)?;
         let output = Output::new(std::io::stdout().as_fd()).map_err(DaemonError::Stdout)?;
         let watch_parent = !options.no_watch_parent;
@@ -84,8 +84,9 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         let session = session.map_err(DaemonError::Attach)?;
         session.run(input, watch_parent).await;
         Ok::<_, DaemonError>(())
-    })?;
+    });
     exec_shell_snapshot::remove_place();
+    served?;
     logs.flush(Duration::from_millis(LOG_FLUSH_MS));
     // Not dropped: that would wait for nothing, and takes its time with many tasks.
     std::mem::forget(runtime);

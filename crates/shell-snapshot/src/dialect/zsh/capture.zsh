@@ -2,7 +2,7 @@
 # nothing disabled. Writes the sections
 #   environment  what is exported, as NAME=VALUE and NUL
 #   names        what the state holds, as kind, space, name and NUL
-#   place        (empty) if commands can see the place of the states
+#   place        (empty) if commands find the place of the states
 #   functions    their definitions, in parts divided by NUL
 #   state        the rest of the state, as a fresh shell reads it
 #   compiled     both by zcompile, where that can be done
@@ -27,6 +27,8 @@ __es_plain=("${(@k)parameters}")
 # with their scalars; undefined ones would load their module.
 __es_skip=(ZSH_EXECUTION_STRING ZSH_ARGZERO ZSH_SCRIPT TTY PWD OLDPWD LINES COLUMNS ZDOTDIR EXEC_SERVER_SNAPSHOT
     zshexit_functions "${(@k)parameters[(I)__es_*]}"
+    # What compinit fills: only the line editor asks for it, and it is most of many a state.
+    _comps _services _patcomps _postpatcomps _compautos _lastcomp
     "${(@k)parameters[(R)array*tied*]}" "${(@k)parameters[(R)undefined*]}")
 __es_plain=("${(@)__es_plain:|__es_special}")
 __es_plain=("${(@)__es_plain:|__es_exported}")
@@ -73,19 +75,23 @@ __es_list=("${(@ps:\0:)$(
 __es_traced=("${(@f)__es_list[2]}")
 __es_traced_all=("${(@f)__es_list[3]}")
 __es_warning=("${(@f)__es_list[4]}")
-# A stub is printed in three or four lines: its name and its flags are paired again here.
-__es_line=("${(@f)__es_list[1]}")
-__es_name=("${(@Q)${(@M)__es_line:#* \(\) \{}% \(\) \{}")
-__es_line=("${(@)${(@M)__es_line:#$'\t'builtin autoload -X*}#$'\t'builtin autoload -X}")
+# A stub is `NAME () {`, a comment that it is undefined, perhaps another, `builtin autoload -XFLAGS DIR` and `}`. There
+# may be a thousand: they are taken apart at once, and put together by flags and folder.
+__es_value=$'\n}\n'
+__es_line=(${(ps:$__es_value:)__es_list[1]})
+__es_value=$' () {\n\t# undefined\n'
+__es_line=(${(ps:$__es_value:)${(pj:\0:)__es_line}})
+__es_line=(${(ps:\0:)${(pj:\0:)__es_line}})
 builtin typeset -A __es_autoload
-__es_autoload=("${(@)__es_name:^__es_line}")
+__es_autoload=("${(@)__es_line}")
+__es_stubs=("${(@Qk)__es_autoload}")
 __es_functions=("${(@ok)functions}")
 # These would run when the command ends.
 __es_skip=(TRAPEXIT TRAPDEBUG zshexit)
 __es_left_out=("${(@)__es_skip:*__es_functions}")
 __es_left_out=("function "${(@)^__es_left_out})
 (( ${+zshexit_functions} )) && __es_left_out+=('variable zshexit_functions')
-__es_skip+=("${(@k)__es_autoload}")
+__es_skip+=("${(@)__es_stubs}")
 __es_functions=("${(@)__es_functions:|__es_skip}")
 __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
@@ -198,11 +204,9 @@ done
 __es_state+=("$__es_always" '{')
 for __es_line in "${(@u)__es_autoload}"; do
     __es_name=("${(@k)__es_autoload[(Re)$__es_line]}")
-    if [[ $__es_line == *\ * ]]; then
-        __es_name=("${__es_line#* }/"${(@)^__es_name})
-        __es_line=${__es_line%% *}
-    fi
-    __es_state+=("builtin autoload -$__es_line -- ${(j: :)${(@q)__es_name}}")
+    __es_line=${__es_line##*builtin autoload -X}
+    [[ $__es_line == *\ * ]] && __es_name=("${(q)__es_line#* }/"${(@)^__es_name})
+    __es_state+=("builtin autoload -${__es_line%% *} -- $__es_name")
 done
 __es_traced=("${(@)__es_traced:*__es_functions}")
 (( $#__es_traced )) && __es_state+=("builtin functions -t -- ${(j: :)${(@q)__es_traced}}")
@@ -257,12 +261,20 @@ for __es_name in "${(@)__es_exported}"; do
 done
 builtin print -u@FD@ -rn -- $'\n@NONCE@ names\n'
 __es_name=(
-    "function "${(@)^__es_functions} "function "${(@)^__es_traps} "function "${(@k)^__es_autoload}
+    "function "${(@)^__es_functions} "function "${(@)^__es_traps} "function "${(@)^__es_stubs}
     "alias "${(@k)^aliases} "alias "${(@k)^galiases} "alias "${(@k)^saliases}
     "variable "${(@)^__es_plain} "variable "${(@)^__es_float} "variable "${(@)^__es_own}
     "option "${(@k)^__es_option} "left "${(@)^__es_left_out})
 builtin print -u@FD@ -rN -- "${(@)__es_name}"
-[[ -r @PLACE@/.zshenv ]] && builtin print -u@FD@ -r -- $'\n@NONCE@ place\n'
+# Commands look there only if the system's zshenv, which comes first, leaves them to.
+__es_place=@PLACE@
+__es_line=
+for __es_name in /etc/zsh/zshenv /etc/zshenv; do
+    [[ -r $__es_name && "$(<$__es_name)" == *ZDOTDIR* ]] &&
+        __es_line="$(ZDOTDIR=$__es_place /proc/$$/exe -fc 'builtin print -rn -- $ZDOTDIR')"
+done
+[[ -r $__es_place/.zshenv && ${__es_line:-$__es_place} == $__es_place ]] &&
+    builtin print -u@FD@ -r -- $'\n@NONCE@ place\n'
 
 # The state must at least be read again. Compiled, it need not be: zcompile writes what is in memory, so the text goes
 # nowhere. What it writes is in memory too (/dev/shm) and has no name any more once it is open.
