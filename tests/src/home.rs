@@ -116,7 +116,10 @@ impl Home {
     /// What a login session there starts from.
     #[must_use]
     pub fn variables(&self) -> Value {
-        json!({"HOME": self.dir(), "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "dumb", "LANG": "C.UTF-8"})
+        json!({
+            "HOME": self.dir(), "USER": "tester", "LOGNAME": "tester",
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "dumb", "LANG": "C.UTF-8",
+        })
     }
 
     /// A command of that shell, with a snapshot.
