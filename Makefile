@@ -15,7 +15,11 @@ TOOLS_DIR := $(TARGET_DIR)/tools
 DENY_VERSION := 0.20.2
 
 # What the tests use besides cargo: command:Debian packages (comma-separated).
-TEST_NEEDS := cc:gcc,libc6-dev promtool:prometheus
+TEST_NEEDS := cc:gcc,libc6-dev promtool:prometheus zsh:zsh fish:fish dash:dash mksh:mksh busybox:busybox
+
+# Debian packages whose files the tests read as a user's dotfiles do. Not installed: bash-completion would become part
+# of every bash on the machine.
+FIXTURE_PACKAGES := bash-completion zsh-syntax-highlighting zsh-autosuggestions
 
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 20
@@ -45,7 +49,7 @@ run: needs ## Build, and show a real session: every message, readably
 	$(TARGET_DIR)/quick/examples/session $(TARGET_DIR)/quick/exec-server
 
 .PHONY: test
-test: needs ## Install what the tests need, and run all of them
+test: needs fixtures ## Install what the tests need, and run all of them
 	$(CARGO) build -p exec-server -p exec-tests --bins
 	$(CARGO) test --workspace --no-fail-fast
 	$(CARGO) test -p exec-protocol --features schema --test schema
@@ -179,3 +183,19 @@ needs:
 	  echo "missing:$$missing. Install the packages$$packages (Debian, Ubuntu: sudo apt-get install$$packages)" >&2; \
 	  exit 1; \
 	fi
+
+# Unpacks what the tests read of Debian's packages below the target directory, unless it is installed.
+.PHONY: fixtures
+fixtures:
+	@for package in $(FIXTURE_PACKAGES); do \
+	  if ls /usr/share/$$package/*bash_completion /usr/share/$$package/*.zsh >/dev/null 2>&1; then continue; fi; \
+	  if [ -d $(TARGET_DIR)/debian/usr/share/$$package ]; then continue; fi; \
+	  if ! command -v dpkg-deb >/dev/null || ! command -v apt-get >/dev/null; then \
+	    echo "missing: the Debian package $$package" >&2; exit 1; \
+	  fi; \
+	  echo "unpacking $$package"; \
+	  folder=$(TARGET_DIR)/debian/download; rm -rf $$folder; mkdir -p $$folder; \
+	  (cd $$folder && apt-get download -q $$package </dev/null 2>&1); \
+	  for file in $$folder/*.deb; do dpkg-deb -x $$file $(TARGET_DIR)/debian; done; \
+	  rm -rf $$folder; \
+	done

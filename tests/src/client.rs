@@ -60,21 +60,29 @@ impl Server {
             .and_then(|replies| replies.first().cloned())
     }
 
-    /// The reply to an id, within a limit.
+    /// The reply to an id, if it comes within a limit.
     ///
     /// # Panics
-    /// When none comes.
-    pub fn reply_within(&self, id: &Value, limit: Duration) -> Value {
+    /// When the daemon ends before.
+    pub fn reply_if_within(&self, id: &Value, limit: Duration) -> Option<Value> {
         let key = id.to_string();
         let found = self.until(limit, |t| {
             let reply = t.replies.get(&key).and_then(|replies| replies.first().cloned());
             reply.or_else(|| t.ended.then_some(Value::Null))
         });
-        match found {
-            Some(Value::Null) => panic!("the server closed its stdout before it answered {key}"),
-            Some(reply) => reply,
-            None => panic!("no reply to {key} within {limit:?}"),
+        if found == Some(Value::Null) {
+            panic!("the server closed its stdout before it answered {key}");
         }
+        found
+    }
+
+    /// The reply to an id, within a limit.
+    ///
+    /// # Panics
+    /// When none comes.
+    pub fn reply_within(&self, id: &Value, limit: Duration) -> Value {
+        let found = self.reply_if_within(id, limit);
+        found.unwrap_or_else(|| panic!("no reply to {id} within {limit:?}"))
     }
 
     /// The reply to an id.

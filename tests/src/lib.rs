@@ -4,6 +4,7 @@
 //! promises is checked, and what is an addition of ours is skipped ([`ours_only!`]).
 
 pub mod client;
+pub mod home;
 pub mod http;
 pub mod launch;
 pub mod otlp;
@@ -16,6 +17,7 @@ pub mod terminal;
 pub mod transcript;
 
 pub use client::Running;
+pub use home::{BASH, FISH, Home, SH, ZSH};
 pub use launch::{Launch, helper, program, sh};
 pub use procfs::{eventually, marker};
 pub use run::Run;

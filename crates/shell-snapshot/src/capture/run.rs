@@ -247,6 +247,8 @@ async fn attend(terminal: &AsyncFd<OwnedFd>, limits: &SnapshotLimits) -> Infalli
                     // Nobody has it open; somebody may open it again.
                     Ok(_) | Err(_) => open = false,
                 }
+                // There may always be more to read: everybody else's turn comes first.
+                tokio::task::yield_now().await;
             }
         }
     }

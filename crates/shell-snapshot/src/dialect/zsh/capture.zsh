@@ -218,7 +218,9 @@ __es_line=(${(f)__es_list[5]})
 __es_state+=("builtin "${(@)^__es_line})
 for __es_name in "${(@k)dis_functions}"; do
     [[ $__es_name == (builtin|enable) ]] ||
-        __es_state+=("functions[${(q)__es_name}]=${(qqqq)dis_functions[$__es_name]}; builtin disable -f -- ${(q)__es_name}")
+        __es_state+=("builtin eval ${(qqqq)${:-${(q)__es_name} () {
+${dis_functions[$__es_name]}
+\}}}; builtin disable -f -- ${(q)__es_name}")
 done
 # Functions that are traps are listed among the traps.
 __es_line=(${(M)${(f)__es_trap}:#trap -- *})
@@ -281,13 +283,20 @@ done
 __es_name=({1..$#__es_parts})
 (( $#__es_parts )) || __es_name=()
 for __es_at in $__es_name; do functions[$__es_at]=$__es_parts[__es_at]; done
-functions[.zshenv]="builtin emulate -R zsh
+__es_value="builtin emulate -R zsh
 {
 ${(F)${(@)__es_name/#/builtin . \$ZDOTDIR/}}
 builtin exec @STATE_FD@<&-
 $__es_state"
+functions[.zshenv]=$__es_value
 __es_name+=(.zshenv)
 if (( $#__es_name == ${#${(@k)functions:*__es_name}} )); then
+    # zsh takes what is assigned there for what comes from outside: bytes from 0x83 to 0xa2, which it keeps escaped, are
+    # escaped twice. What could be read there can be read as a definition, where they are not.
+    for (( __es_at = 1; __es_at <= $#__es_name; ++__es_at )); do
+        __es_line=${__es_parts[__es_at]-$__es_value}
+        [[ $__es_line == *[^[:ascii:]]* ]] && builtin eval "$__es_name[__es_at] () {"$'\n'"$__es_line"$'\n}'
+    done
     builtin print -u@FD@ -rn -- $'\n@NONCE@ functions\n'"${(pj:\0:)__es_parts}"$'\n@NONCE@ state\n'"$__es_state"
     __es_line=/dev/shm/.$$-$RANDOM$RANDOM$RANDOM
     if builtin zmodload -F zsh/files b:zf_mkdir b:zf_rm b:zf_rmdir && builtin zmodload zsh/system &&
