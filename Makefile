@@ -69,6 +69,7 @@ INSTALLED := \
   $(TARGET_DIR)/release/exec-server:bin/exec-server \
   docs/man/exec-server.1:share/man/man1/exec-server.1 \
   docs/man/exec-server-run.1:share/man/man1/exec-server-run.1 \
+  docs/man/exec-server-snapshot.1:share/man/man1/exec-server-snapshot.1 \
   docs/completions/exec-server.bash:share/bash-completion/completions/exec-server \
   docs/completions/_exec-server:share/zsh/site-functions/_exec-server \
   docs/completions/exec-server.fish:share/fish/vendor_completions.d/exec-server.fish

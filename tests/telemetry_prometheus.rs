@@ -59,8 +59,13 @@ impl Prometheus {
             .spawn()
             .expect("prometheus is installed: `make needs`, or the Debian package prometheus");
         let endpoint = Endpoint::Tcp(address);
-        let listens = eventually(PATIENCE, || std::net::TcpStream::connect(address).ok());
-        assert!(listens.is_some(), "prometheus did not start");
+        // Between listening and being ready it answers 503.
+        let ready = eventually(PATIENCE, || {
+            std::net::TcpStream::connect(address).ok()?;
+            let ready = endpoint.exchange(b"GET /-/ready HTTP/1.0\r\nHost: x\r\n\r\n");
+            (ready.status == 200).then_some(())
+        });
+        assert!(ready.is_some(), "prometheus did not start");
         Self {
             child,
             endpoint,

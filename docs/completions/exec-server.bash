@@ -19,6 +19,9 @@ _exec__server() {
             exec__server,run)
                 cmd="exec__server__subcmd__run"
                 ;;
+            exec__server,snapshot)
+                cmd="exec__server__subcmd__snapshot"
+                ;;
             *)
                 ;;
         esac
@@ -26,7 +29,7 @@ _exec__server() {
 
     case "${cmd}" in
         exec__server)
-            opts="-h -V --listen --log-format --cgroup --no-watch-parent --metrics-listen --metrics-allow-remote --otlp --help --version run"
+            opts="-h -V --listen --log-format --log --cgroup --no-watch-parent --metrics-listen --metrics-allow-remote --otlp --help --version run snapshot"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -38,6 +41,10 @@ _exec__server() {
                     ;;
                 --log-format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --cgroup)
@@ -60,7 +67,7 @@ _exec__server() {
             return 0
             ;;
         exec__server__subcmd__run)
-            opts="-t -n -h --tty --timeout --cwd --env --no-stdin --help"
+            opts="-t -s -n -h --tty --timeout --cwd --env --snapshot --no-stdin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -84,6 +91,39 @@ _exec__server() {
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        exec__server__subcmd__snapshot)
+            opts="-p -h --shell --cwd --profile --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --shell)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
                     fi
                     return 0
                     ;;

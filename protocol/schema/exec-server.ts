@@ -1269,6 +1269,11 @@ environmentBytes: number,
  */
 replay: SnapshotReplay, 
 /**
+ * Whether startup was interactive, as at a terminal. If not, only a startup that is not came to its end, and what
+ * the files of interactive shells make is missing.
+ */
+interactive: boolean, 
+/**
  * Functions, autoloaded ones too.
  */
 functions: Array<string>, 

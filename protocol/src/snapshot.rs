@@ -178,6 +178,9 @@ pub struct SnapshotContents {
     pub environment_bytes: u64,
     /// How it gets to a command.
     pub replay: SnapshotReplay,
+    /// Whether startup was interactive, as at a terminal. If not, only a startup that is not came to its end, and what
+    /// the files of interactive shells make is missing.
+    pub interactive: bool,
     /// Functions, autoloaded ones too.
     pub functions: Vec<String>,
     /// Aliases of every kind.

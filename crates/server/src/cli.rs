@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use exec_telemetry::logs::LogFormat;
 
-use crate::{daemon, run};
+use crate::{daemon, run, snapshot};
 
 #[cfg(test)]
 mod manual;
@@ -18,11 +18,13 @@ mod manual;
 /// they started. When its input ends, or its client is gone, it ends every process and exits.
 ///
 /// To run one command by hand: exec-server run -- COMMAND
+///
+/// To see what commands can be given of your own shell: exec-server snapshot
 #[derive(Debug, Parser)]
 #[command(
     name = "exec-server",
     version,
-    override_usage = "exec-server [OPTIONS]\n       exec-server run [OPTIONS] [--] COMMAND [ARGUMENT]...",
+    override_usage = "exec-server [OPTIONS]\n       exec-server run [OPTIONS] [--] COMMAND [ARGUMENT]...\n       exec-server snapshot [OPTIONS]",
     args_conflicts_with_subcommands = true,
     max_term_width = 100,
     after_help = ENVIRONMENT
@@ -58,6 +60,10 @@ pub(crate) struct Serve {
     /// How log lines on stderr look
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub(crate) log_format: Format,
+
+    /// What is logged on stderr, as RUST_LOG says it and before that
+    #[arg(long, value_name = "FILTER")]
+    pub(crate) log: Option<String>,
 
     /// Whether a command gets a cgroup of its own
     ///
@@ -152,6 +158,15 @@ enum Command {
         after_help = run::EXIT_STATUS
     )]
     Run(run::Args),
+    /// Show what a snapshot of your shell holds, and why it has none
+    ///
+    /// Commands can start from a snapshot of your own shell: its functions, aliases, options and variables, without
+    /// your startup files being run again. This takes one and shows it: names, sizes and times, never a value.
+    ///
+    /// If startup fails, it is run once more, traced, to find the line (bash and zsh). A line that is for people at a
+    /// terminal can be guarded: EXEC_SERVER_SNAPSHOT is set while a snapshot is taken.
+    #[command(after_help = snapshot::EXIT_STATUS)]
+    Snapshot(snapshot::Args),
     /// The helper process that starts commands; the daemon starts it itself
     #[command(hide = true)]
     Warden,
@@ -176,6 +191,7 @@ impl Cli {
                 daemon::run(&self.serve)
             }
             Some(Command::Run(args)) => run::main(args),
+            Some(Command::Snapshot(args)) => snapshot::main(args),
             Some(Command::Warden) => exec_process::warden::run_replacement(),
         }
     }

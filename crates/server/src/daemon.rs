@@ -63,7 +63,7 @@ fn serve(options: &Serve) -> Result<(), DaemonError> {
         daemon_gone_grace: limits.session_end_grace,
     })
     .map_err(DaemonError::Warden)?;
-    let filter = std::env::var("RUST_LOG").ok();
+    let filter = options.log.clone().or_else(|| std::env::var("RUST_LOG").ok());
     let logs = logs::set_up(options.log_format.into(), filter.as_deref(), LOG_QUEUE_LINES)?;
     let environment: BTreeMap<_, _> = std::env::vars_os().collect();
     let cwd = std::env::current_dir()

@@ -32,6 +32,8 @@ pub(crate) struct Snapshot {
     pub(crate) file: Option<SealedFile>,
     /// What it holds.
     pub(crate) inventory: Inventory,
+    /// It is of an interactive startup.
+    pub(crate) interactive: bool,
     /// How long its capture took.
     pub(crate) took: Duration,
 }
@@ -66,6 +68,8 @@ pub(crate) struct Capture {
     pub(crate) given: Environment,
     /// How its state is to be replayed.
     pub(crate) replay: ReplayKind,
+    /// It is of an interactive startup.
+    pub(crate) interactive: bool,
 }
 
 impl Snapshot {
@@ -110,6 +114,7 @@ impl Snapshot {
             replay,
             file,
             inventory: captured.inventory,
+            interactive: capture.interactive,
             took,
         })
     }

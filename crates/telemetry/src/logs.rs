@@ -25,14 +25,14 @@ pub enum LogFormat {
     Json,
 }
 
-/// What is logged when `RUST_LOG` says nothing.
+/// What is logged when nothing else is asked for.
 pub const DEFAULT_FILTER: &str = "warn";
 
 /// Why logging could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
-    /// `RUST_LOG` is not a filter.
-    #[error("RUST_LOG is not a log filter: {0}")]
+    /// What is to be logged is not a filter.
+    #[error("not a log filter (--log, RUST_LOG): {0}")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
     /// Something else logs already.
     #[error("logging is set up already")]
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Logs {
     }
 }
 
-/// Sets up logging for the process. `filter` is the value of `RUST_LOG`, if any; `queue_lines` bounds the
+/// Sets up logging for the process. `filter` is written as in `RUST_LOG`; `queue_lines` bounds the
 /// lines that wait for stderr. Starts no thread before the first line.
 ///
 /// # Errors

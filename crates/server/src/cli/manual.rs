@@ -36,11 +36,11 @@ fn check(file: &str, generated: &str) {
 /// The command line without the subcommand that is hidden from people: completions would offer it.
 fn shown() -> Command {
     let whole = Cli::command();
-    let run = whole.find_subcommand("run").expect("there is one").clone();
+    let subcommand = |name| whole.find_subcommand(name).expect("there is one").clone();
     let subcommands: Vec<_> = whole.get_subcommands().map(Command::get_name).collect();
     assert_eq!(
         subcommands,
-        ["run", "warden"],
+        ["run", "snapshot", "warden"],
         "one more needs a page of its own here"
     );
     let said = |text: Option<&StyledStr>| text.expect("there is a text").clone();
@@ -51,7 +51,7 @@ fn shown() -> Command {
         .long_about(said(whole.get_long_about()))
         .after_help(said(whole.get_after_help()))
         .args(whole.get_arguments().cloned())
-        .subcommand(run)
+        .subcommands(["run", "snapshot"].map(subcommand))
         .disable_help_subcommand(true)
 }
 
@@ -87,18 +87,31 @@ fn page(command: Command, name: &'static str, synopsis: &[&str], see_also: &str)
 #[test]
 fn the_man_pages_are_current() {
     let command = shown();
-    let run = command.find_subcommand("run").expect("there is one").clone();
+    let subcommand = |name| command.find_subcommand(name).expect("there is one").clone();
     let usage = [
         "exec-server [OPTIONS]",
         "exec-server run [OPTIONS] [--] COMMAND [ARGUMENT]...",
+        "exec-server snapshot [OPTIONS]",
     ];
-    let page_of_run = page(run, "exec-server-run", &usage[1..], ".BR exec\\-server (1)");
+    let page_of_run = page(
+        subcommand("run"),
+        "exec-server-run",
+        &usage[1..2],
+        ".BR exec\\-server (1),\n.BR exec\\-server\\-snapshot (1)",
+    );
     check("man/exec-server-run.1", &page_of_run);
+    let page_of_snapshot = page(
+        subcommand("snapshot"),
+        "exec-server-snapshot",
+        &usage[2..],
+        ".BR exec\\-server (1),\n.BR exec\\-server\\-run (1)",
+    );
+    check("man/exec-server-snapshot.1", &page_of_snapshot);
     let page = page(
         command,
         "exec-server",
         &usage,
-        ".BR exec\\-server\\-run (1):\nruns one command.",
+        ".BR exec\\-server\\-run (1):\nruns one command.\n.br\n.BR exec\\-server\\-snapshot (1):\nshows your shell\\(aqs snapshot.",
     );
     check("man/exec-server.1", &page);
     // The same usage stands in the help.
@@ -129,6 +142,7 @@ fn bash_completes_options_and_their_values() {
         (&["exec-server", "r"][..], "run"),
         (&["exec-server", "--cgroup", ""], "auto off"),
         (&["exec-server", "run", "--t"], "--tty --timeout"),
+        (&["exec-server", "snapshot", "--p"], "--profile"),
     ] {
         let script = format!(
             "{}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1))\n\

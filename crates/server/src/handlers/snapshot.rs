@@ -91,6 +91,7 @@ fn contents(held: Held) -> SnapshotContents {
             ReplayKind::File => SnapshotReplay::File,
             ReplayKind::Environment => SnapshotReplay::Environment,
         },
+        interactive: held.interactive,
         functions: names(inventory.functions),
         aliases: names(inventory.aliases),
         exported: names(held.exported),

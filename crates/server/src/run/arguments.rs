@@ -1,15 +1,16 @@
 //! The command line of `exec-server run`, and the start request it stands for.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueHint;
 use exec_protocol::process::TerminalSize;
-use exec_protocol::{EnvPolicy, ExecParams, Inherit, PathUri};
+use exec_protocol::{ExecParams, PathUri};
 
 use super::failure::Failure;
+use crate::own_daemon::environment;
+use crate::user_shell::UserShell;
 
 /// What `exec-server run --help` says after the options.
 pub(crate) const EXIT_STATUS: &str = "\
@@ -40,6 +41,23 @@ pub(crate) struct Args {
         value_hint = ValueHint::Other
     )]
     env: Vec<(String, String)>,
+    /// Run it in your shell, with the functions, aliases, options and variables of your startup files
+    ///
+    /// Startup files run once, to see what they make (see `exec-server snapshot`); the command starts from that. SHELL
+    /// is bash, zsh, fish, sh, or a path of one; without it, your own shell.
+    ///
+    /// COMMAND is then a script of that shell if it is one word: run --snapshot -- 'll | head'. More words are a
+    /// command and its arguments, each quoted where the shell would read it as something else.
+    #[arg(
+        short,
+        long,
+        value_name = "SHELL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        value_hint = ValueHint::CommandName
+    )]
+    snapshot: Option<String>,
     /// Do not read standard input: the command finds its own at end of file
     #[arg(short, long)]
     no_stdin: bool,
@@ -74,28 +92,42 @@ impl Args {
         self.timeout
     }
 
-    /// The start request; `size` is the local terminal's.
+    /// Whether the command is to start from a shell's state; within it, the shell that was named.
+    pub(super) fn snapshot(&self) -> Option<Option<&str>> {
+        self.snapshot
+            .as_deref()
+            .map(|shell| Some(shell).filter(|shell| !shell.is_empty()))
+    }
+
+    /// Finds out what cannot be asked for, before a daemon is asked.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.start_request("", None, None).map(|_| ())
+    }
+
+    /// The start request; `size` is the local terminal's, `shell` the one whose state the command starts from.
     pub(super) fn start_request(
         &self,
         process_id: &str,
         size: Option<TerminalSize>,
+        shell: Option<&UserShell>,
     ) -> Result<ExecParams, Failure> {
-        let argv = self.command.iter().enumerate().map(|(index, argument)| {
+        let words = self.command.iter().enumerate().map(|(index, argument)| {
             argument
                 .to_str()
                 .map(str::to_owned)
                 .ok_or(Failure::ArgumentNotUtf8 { index })
         });
-        let argv = argv.collect::<Result<Vec<_>, _>>()?;
+        let words = words.collect::<Result<Vec<_>, _>>()?;
+        let argv = match shell {
+            Some(shell) => vec![shell.path.clone(), "-lc".to_owned(), shell.script(&words)],
+            None => words,
+        };
         let cwd = self.working_directory()?;
         let mut params = ExecParams::new(process_id, argv, cwd);
-        params.env = self.env.iter().cloned().collect::<BTreeMap<_, _>>();
-        // It is the user's own command: nothing of the user's environment is kept from it.
-        params.env_policy = Some(EnvPolicy {
-            inherit: Inherit::All,
-            ignore_default_excludes: true,
-            ..EnvPolicy::default()
-        });
+        let (env, policy) = environment(&self.env);
+        params.env = env;
+        params.env_policy = Some(policy);
+        params.shell_snapshot = shell.map(UserShell::request);
         params.tty = self.tty;
         params.pipe_stdin = !self.tty && !self.no_stdin;
         params.size = size.filter(|_| self.tty);
@@ -133,7 +165,11 @@ fn parse_variable(text: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use clap::Parser;
+    use exec_protocol::EnvPolicy;
+    use exec_shell_snapshot::ShellKind;
 
     use super::*;
 
@@ -174,7 +210,10 @@ mod tests {
             "a",
             "b",
         ]);
-        let params = arguments.expect("good").start_request("p", None).expect("valid");
+        let params = arguments
+            .expect("good")
+            .start_request("p", None, None)
+            .expect("valid");
         let cwd = PathUri::from_path("/tmp/x".as_ref()).expect("absolute");
         let mut expected = ExecParams::new("p", vec!["a".to_owned(), "b".to_owned()], cwd);
         expected.env = BTreeMap::from([("A".to_owned(), "2=3".to_owned())]);
@@ -185,6 +224,26 @@ mod tests {
         expected.pipe_stdin = true;
         expected.timeout_ms = Some(1);
         assert_eq!(params, expected);
+    }
+
+    #[test]
+    fn a_snapshots_shell_is_given_the_words_as_a_script() {
+        for (option, asked) in [
+            ("--snapshot", None),
+            ("--snapshot=zsh", Some("zsh")),
+            ("-s", None),
+        ] {
+            let arguments = parse(&[option, "ll", "a b"]).expect("good");
+            assert_eq!(arguments.snapshot(), Some(asked));
+            let shell = UserShell {
+                kind: ShellKind::Zsh,
+                path: "/bin/zsh".to_owned(),
+            };
+            let params = arguments.start_request("p", None, Some(&shell)).expect("valid");
+            assert_eq!(params.argv, ["/bin/zsh", "-lc", "ll 'a b'"]);
+            assert_eq!(params.shell_snapshot, Some(shell.request()));
+        }
+        assert_eq!(parse(&["ll"]).expect("good").snapshot(), None);
     }
 
     #[test]

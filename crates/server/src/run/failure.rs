@@ -9,6 +9,8 @@ use exec_client::{CallError, Closed, SpawnError};
 use exec_protocol::ErrorKind;
 use exec_protocol::error::SpawnSubject;
 
+use crate::user_shell::NoShell;
+
 /// It could not be run at all, as `env` and `timeout` say it.
 const NOT_RUN: u8 = 125;
 /// The program is there and cannot be executed.
@@ -33,6 +35,8 @@ pub(super) enum Failure {
     Thread(#[source] io::Error),
     #[error("failed to set up the terminal")]
     Terminal(#[source] io::Error),
+    #[error(transparent)]
+    Shell(#[from] NoShell),
     #[error(transparent)]
     Spawn(SpawnError),
     #[error("failed to speak with the daemon")]

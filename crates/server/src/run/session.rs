@@ -1,8 +1,10 @@
 //! One command, from its start to the end of the daemon that ran it.
 
-use exec_client::{Client, ClientLimits, Daemon};
+use exec_client::Client;
+use exec_protocol::ExecParams;
 use exec_protocol::initialize::InitializeParams;
-use tokio::process::Command;
+use exec_protocol::method::DescribeSnapshot;
+use exec_protocol::snapshot::SnapshotParams;
 use tokio::time::Instant;
 
 use super::arguments::Args;
@@ -11,7 +13,10 @@ use super::failure::Failure;
 use super::leader::Leader;
 use super::relay::{Relay, Started};
 use super::signals::{Caught, Meaning, Signals};
-use super::terminal;
+use super::{entry, terminal};
+use crate::own_daemon::{self, Says};
+use crate::snapshot::reason;
+use crate::user_shell::UserShell;
 
 /// The only process of its session.
 const PROCESS_ID: &str = "run";
@@ -20,7 +25,12 @@ const PROCESS_ID: &str = "run";
 pub(super) async fn run(arguments: &Args) -> Result<u8, Failure> {
     // First, so that no signal finds this process half-way.
     let mut signals = Signals::catch().map_err(Failure::Signals)?;
-    let daemon = spawn_daemon()?;
+    let says = if arguments.snapshot().is_some() {
+        Says::NothingOfCaptures
+    } else {
+        Says::AllItDoes
+    };
+    let daemon = own_daemon::spawn(says).map_err(Failure::Spawn)?;
     let client = daemon.client.clone();
     let result = tokio::select! {
         started = start(&client, arguments) => match started {
@@ -34,38 +44,67 @@ pub(super) async fn run(arguments: &Args) -> Result<u8, Failure> {
     result
 }
 
-fn spawn_daemon() -> Result<Daemon, Failure> {
-    // Not by its name, which may have been replaced or removed since.
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("exec-server");
-    // Variables that are meant for a daemon that stays: one command is not worth a port, nor the wait for a collector
-    // at its end. The command finds them in its environment all the same.
-    command.args(["--metrics-listen", "off", "--otlp=off"]);
-    // ^C at the terminal is passed on once, by this process.
-    command.process_group(0);
-    Daemon::spawn_command(command, None, ClientLimits::default()).map_err(Failure::Spawn)
-}
-
 async fn start(client: &Client, arguments: &Args) -> Result<Started, Failure> {
-    let params = arguments.start_request(PROCESS_ID, terminal::size())?;
-    client
+    arguments.check()?;
+    let server = client
         .initialize(&InitializeParams::new("exec-server run"))
         .await
         .map_err(Failure::Handshake)?;
+    let shell = arguments.snapshot().map(|asked| {
+        let own = &server.environment_info.shell.path;
+        UserShell::choose(asked, own, std::env::var_os("PATH").as_deref())
+    });
+    let shell = shell.transpose()?;
+    let params = arguments.start_request(PROCESS_ID, terminal::size(), shell.as_ref())?;
     // Before the daemon's own clock begins: a command that it ends for its time limit ends after this.
     let deadline = arguments
         .timeout()
         .and_then(|timeout| Instant::now().checked_add(timeout));
     match client.start(&params).await {
-        Ok((response, events)) => Ok(Started {
-            leader: Leader::watch(response.pid),
-            deadline,
-            events,
-        }),
+        Ok((response, events)) => {
+            let leader = Leader::watch(response.pid);
+            if let Some(shell) = &shell {
+                tell_of_failure(client, &params, shell).await;
+            }
+            Ok(Started {
+                leader,
+                deadline,
+                events,
+            })
+        }
         Err(error) => Err(Failure::Start {
-            program: arguments.program(),
+            program: shell.map_or_else(|| arguments.program(), |shell| shell.path),
             error,
         }),
+    }
+}
+
+/// A snapshot that failed fails no command, but whoever asked for it should know.
+async fn tell_of_failure(client: &Client, params: &ExecParams, shell: &UserShell) {
+    let request = shell.request();
+    let params = SnapshotParams {
+        scope_id: request.scope_id,
+        shell: request.shell,
+        cwd: params.cwd.clone(),
+        env: params.env.clone(),
+        env_policy: params.env_policy.clone(),
+        sandbox: None,
+    };
+    // The command runs: what cannot be told harms nobody.
+    let Ok(described) = client.call::<DescribeSnapshot>(&params).await else {
+        return;
+    };
+    let name = shell.kind.name();
+    if let Some(failure) = described.failure {
+        entry::tell(&format!(
+            "the command does not have your {name}'s state: {}; `exec-server snapshot` shows where",
+            reason(failure)
+        ));
+    } else if described.snapshot.is_some_and(|contents| !contents.interactive) {
+        entry::tell(&format!(
+            "the command has your {name}'s state without that of a terminal, whose startup does not come to its end; \
+             `exec-server snapshot` shows where"
+        ));
     }
 }
 

@@ -37,7 +37,7 @@ impl Attempts for ShellAttempts {
             let began = Instant::now();
             let end = began + limits.attempt;
             let dialect = dialect_of(request.shell);
-            let tried = try_twice(&limits, dialect.marks_login(), |try_, until| {
+            let tried = try_twice(&limits, |try_, until| {
                 run(&table, dialect, &request, try_, until, &limits)
             });
             let capture = tried.await?;
@@ -54,14 +54,8 @@ impl Attempts for ShellAttempts {
     }
 }
 
-/// Makes the tries of an attempt, each until the moment that it is given. `marks_login`: an interactive shell tells
-/// when its login files are done. One that does not is tried again for that alone when it ends with an error: whether
-/// the command can start as it is cannot be known otherwise.
-async fn try_twice<C, F>(
-    limits: &SnapshotLimits,
-    marks_login: bool,
-    mut run: impl FnMut(Try, Instant) -> F,
-) -> Result<C, Failed>
+/// Makes the tries of an attempt, each until the moment that it is given.
+async fn try_twice<C, F>(limits: &SnapshotLimits, mut run: impl FnMut(Try, Instant) -> F) -> Result<C, Failed>
 where
     F: Future<Output = Run<C>>,
 {
@@ -70,10 +64,6 @@ where
     let failed = |failure, past_login| Failed { failure, past_login };
     let failure = match first.ending {
         Ending::Complete(capture) => return Ok(capture),
-        Ending::Failed(failure @ Failure::NonzeroExit) if !marks_login && !first.past_login => {
-            let second = run(Try::NonInteractive, began + limits.attempt).await;
-            return Err(failed(failure, second.past_login));
-        }
         Ending::Failed(failure) => return Err(failed(failure, first.past_login)),
         // It left, was replaced, was killed, or hangs: a startup that is not interactive may not.
         Ending::Left => Failure::MissingOutput,
@@ -98,18 +88,10 @@ mod tests {
 
     /// What comes of the endings of a first and a second try, and how often was tried.
     async fn outcome(first: Run<u32>, second: Run<u32>) -> (Result<u32, Failed>, Vec<(Try, Duration)>) {
-        outcome_of(true, first, second).await
-    }
-
-    async fn outcome_of(
-        marks_login: bool,
-        first: Run<u32>,
-        second: Run<u32>,
-    ) -> (Result<u32, Failed>, Vec<(Try, Duration)>) {
         let began = Instant::now();
         let mut runs = vec![second, first];
         let mut tries = Vec::new();
-        let result = try_twice(&SnapshotLimits::default(), marks_login, |try_, until| {
+        let result = try_twice(&SnapshotLimits::default(), |try_, until| {
             tries.push((try_, until - began));
             let run = runs.pop().unwrap();
             async move {
@@ -155,20 +137,6 @@ mod tests {
             let name = format!("{first:?} {second:?}");
             let (result, made) = outcome(first, second).await;
             assert_eq!((result, made.as_slice()), (want, tries), "{name}");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_shell_that_does_not_mark_its_login_files_is_asked_again_whether_it_gets_past_them() {
-        for (second, past_login) in [
-            (ended(Ending::Complete(2), true), true),
-            (ended(Ending::Failed(Failure::NonzeroExit), false), false),
-        ] {
-            let first = ended(Ending::Failed(Failure::NonzeroExit), false);
-            let (result, made) = outcome_of(false, first, second).await;
-            let failure = Failure::NonzeroExit;
-            assert_eq!(result, Err(Failed { failure, past_login }));
-            assert_eq!(made.len(), 2);
         }
     }
 

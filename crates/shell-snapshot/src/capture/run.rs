@@ -18,6 +18,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::GUARD;
+use super::phase::Phase;
 use super::stream::Stream;
 use super::terminal::{END_OF_INPUT, Terminal};
 use crate::dialect::{Dialect, Try};
@@ -43,7 +44,7 @@ const READ_BYTES: usize = 64 * 1024;
 pub(super) struct Run<C> {
     /// How it ended.
     pub(super) ending: Ending<C>,
-    /// The shell has said that its login files are done.
+    /// The shell has said, or shown, that its login files are done.
     pub(super) past_login: bool,
 }
 
@@ -84,6 +85,7 @@ pub(super) async fn run(
     let mut given = request.environment.clone();
     given.remove(OsStr::new(TOOL_CALL_ID));
     let command = command(dialect, request, try_, &frame, &given, child_state);
+    let phase = Phase::watch(&dialect.phase_files(&given));
     let Ok(hidden) = table.start_hidden(command) else {
         return failed(Failure::SpawnFailed);
     };
@@ -103,7 +105,7 @@ pub(super) async fn run(
         nobody = attend(hidden.terminal(), limits) => match nobody {},
         () = sleep_until(until) => Ending::TimedOut,
     };
-    let past_login = reader.stream.is_past_login();
+    let past_login = reader.stream.is_past_login() || phase.is_past_login();
     let ending = match ending {
         Ending::Complete(()) => {
             hidden.leave_helpers();
@@ -113,6 +115,7 @@ pub(super) async fn run(
                 given,
                 // Without a sandbox, descriptors can be opened by path.
                 replay: ReplayKind::File,
+                interactive: try_ == Try::Interactive,
             })
         }
         failed => {

@@ -86,6 +86,15 @@ pub(crate) struct CaptureCommand {
     pub(crate) set: Environment,
 }
 
+/// Startup files by the phase they belong to, in the order they are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PhaseFiles {
+    /// Those that only an interactive shell reads.
+    pub(crate) interactive: Vec<PathBuf>,
+    /// Those that every login shell reads, before them and after them.
+    pub(crate) login: Vec<PathBuf>,
+}
+
 /// One shell.
 pub(crate) trait Dialect: Debug + Send + Sync {
     /// The command that starts the shell up and writes its state to the frame's descriptor, as
@@ -93,9 +102,9 @@ pub(crate) trait Dialect: Debug + Send + Sync {
     /// `login`, if it can tell.
     fn capture(&self, shell: &Path, try_: Try, frame: &Frame, environment: &Environment) -> CaptureCommand;
 
-    /// Whether an interactive try writes the marker `login` in time: before it reads what only such a shell reads.
-    fn marks_login(&self) -> bool {
-        true
+    /// The files whose opening tells how far a shell came that writes the marker `login` too late, or never.
+    fn phase_files(&self, _environment: &Environment) -> PhaseFiles {
+        PhaseFiles::default()
     }
 
     /// The startup files that shell would look for in that environment, in order, whether they exist or not.

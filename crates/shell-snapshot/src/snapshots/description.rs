@@ -50,6 +50,8 @@ pub struct Held {
     pub age: Duration,
     /// How it travels.
     pub replay: ReplayKind,
+    /// It is of an interactive startup.
+    pub interactive: bool,
     /// What it holds.
     pub inventory: Inventory,
     /// Variables that startup files exported or changed.
@@ -78,6 +80,7 @@ impl Held {
             summary: Summary::of(snapshot),
             age: since.map(|since| now - since).unwrap_or_default(),
             replay: snapshot.replay,
+            interactive: snapshot.interactive,
             inventory: snapshot.inventory.clone(),
             exported: snapshot.difference.set_names().map(names).collect(),
             unset: snapshot.difference.unset_names().map(names).collect(),

@@ -87,6 +87,7 @@ impl Attempts for Arc<Scripted> {
                 nonce: nonce.to_owned(),
                 given: request.environment.clone(),
                 replay: ReplayKind::File,
+                interactive: true,
             };
             let read = Snapshot::read(&Plain, &capture, &SnapshotLimits::default(), CAPTURE);
             Ok(read.expect("a capture"))

@@ -1,13 +1,14 @@
 //! zsh as a [`Dialect`].
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use exec_process::environment::Environment;
 
 use super::{place, reading, replay, script, startup};
 use crate::Failure;
-use crate::dialect::{CaptureCommand, Dialect, Try};
+use crate::dialect::{CaptureCommand, Dialect, PhaseFiles, Try};
 use crate::sections::{Frame, Sections};
 use crate::state::{Captured, Replay, State, Transport};
 
@@ -30,8 +31,10 @@ impl Dialect for Zsh {
     }
 
     /// zsh reads its interactive files between the others, and runs nothing of ours before it has read them all.
-    fn marks_login(&self) -> bool {
-        false
+    fn phase_files(&self, environment: &Environment) -> PhaseFiles {
+        let is_interactive = |path: &PathBuf| path.as_os_str().as_bytes().ends_with(b"zshrc");
+        let (interactive, login) = startup::files(environment).into_iter().partition(is_interactive);
+        PhaseFiles { interactive, login }
     }
 
     fn startup_files(&self, environment: &Environment) -> Vec<PathBuf> {
