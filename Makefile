@@ -188,14 +188,15 @@ needs:
 .PHONY: fixtures
 fixtures:
 	@for package in $(FIXTURE_PACKAGES); do \
-	  if ls /usr/share/$$package/*bash_completion /usr/share/$$package/*.zsh >/dev/null 2>&1; then continue; fi; \
-	  if [ -d $(TARGET_DIR)/debian/usr/share/$$package ]; then continue; fi; \
+	  [ -n "$$(ls -d /usr/share/$$package/{bash_completion,*.zsh} 2>/dev/null)" ] && continue; \
+	  [ -d $(TARGET_DIR)/debian/usr/share/$$package ] && continue; \
 	  if ! command -v dpkg-deb >/dev/null || ! command -v apt-get >/dev/null; then \
 	    echo "missing: the Debian package $$package" >&2; exit 1; \
 	  fi; \
 	  echo "unpacking $$package"; \
 	  folder=$(TARGET_DIR)/debian/download; rm -rf $$folder; mkdir -p $$folder; \
-	  (cd $$folder && apt-get download -q $$package </dev/null 2>&1); \
+	  fetch() { (cd $$folder && apt-get download -q $$package </dev/null); }; \
+	  fetch || { apt-get update -q </dev/null; fetch; }; \
 	  for file in $$folder/*.deb; do dpkg-deb -x $$file $(TARGET_DIR)/debian; done; \
 	  rm -rf $$folder; \
 	done

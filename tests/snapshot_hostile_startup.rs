@@ -281,6 +281,88 @@ fn bash_that_misbehaves() {
 }
 
 #[test]
+fn bash_that_misbehaves_as_only_bash_can() {
+    play_all(
+        BASH,
+        &[
+            act(
+                "closes every descriptor",
+                "for fd in {0..255}; do eval \"exec $fd>&-\"; done\n",
+                false,
+                ATTEMPT,
+            ),
+            act("opens few files", "ulimit -n 8\n", true, AT_ONCE),
+            act("writes no files", "ulimit -f 0\n", true, AT_ONCE),
+            act("is restricted", "set -r\n", true, AT_ONCE),
+            act(
+                "is picky",
+                "set -euo pipefail; shopt -s nullglob failglob\n",
+                true,
+                AT_ONCE,
+            ),
+            act("has no PATH", "PATH=\n", true, AT_ONCE),
+            act(
+                "has no home",
+                "unset HOME; cd /; HOME=/nonexistent\n",
+                true,
+                AT_ONCE,
+            ),
+            act(
+                "traps whatever it can",
+                "trap 'echo noise' EXIT DEBUG RETURN ERR CHLD TERM HUP INT; trap 'exit 9' USR1\n",
+                true,
+                AT_ONCE,
+            ),
+            act(
+                "starts a shell that waits for words",
+                "bash --norc -i; bash --norc; sh\n",
+                true,
+                ATTEMPT,
+            ),
+            act(
+                "leaves helpers in groups and sessions of their own",
+                "set -m; sleep 1000 & set +m; (setsid sh -c 'trap \"\" TERM; exec sleep 1000' &) ; exit 7\n",
+                false,
+                AT_ONCE,
+            ),
+        ],
+        1,
+    );
+}
+
+#[test]
+fn a_startup_file_that_hangs_is_paid_for_once_whatever_the_directory_and_environment() {
+    ours_only!();
+    let home = Home::new(&[(".bash_profile", "echo run >>~/runs; exec sleep 1000\n")]);
+    let elsewhere = Home::new(&[]);
+    let server = Server::start();
+    let failed = server.refused(
+        "shellSnapshot/prewarm",
+        home.params(BASH),
+        -32603,
+        "snapshotFailed",
+    );
+    assert_eq!(failed["data"]["reason"], "timeout", "{failed}");
+    let runs = home.lines("runs");
+    for launch in [
+        home.command(BASH, "echo out"),
+        home.command(BASH, "echo out").cwd(elsewhere.dir()),
+        home.command(BASH, "echo out").env("ANOTHER", "1"),
+        home.command(BASH, "echo out").tty(),
+    ] {
+        let began = Instant::now();
+        let process = server.spawn(launch);
+        assert_eq!(process.closed(), 0);
+        assert!(process.text().contains("out\n"), "{}", process.text());
+        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    }
+    assert_eq!(home.lines("runs"), runs);
+    // Until the file changes.
+    home.write(".bash_profile", "f() { echo f; }\n");
+    assert_eq!(server.run(home.command(BASH, "f")), (0, b"f\n".to_vec()));
+}
+
+#[test]
 fn bash_that_hangs() {
     play_all(BASH, HANGS, HANGS.len());
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use exec_tests::http::Endpoint;
 use exec_tests::scrape::{Page, scrapable};
 use exec_tests::{BASH, Home, Server, eventually, ours_only};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Prints what the command was started with and how, whole.
 const SCRIPT: &str =
@@ -315,4 +315,32 @@ fn commands_that_wait_for_a_prewarm_that_fails_capture_at_once() {
     scene.expected.command("prewarm_pending", "used");
     scene.expected.command("prewarm_pending", "used");
     scene.check_counts();
+}
+
+#[test]
+fn a_change_or_a_word_of_the_client_ends_the_memory_of_a_failure() {
+    ours_only!();
+    let server = Server::start();
+    for by_hand in [false, true] {
+        let home = Home::new(&[(
+            ".bashrc",
+            "echo run >>~/runs; [ -e ~/fixed ] || exit 7\nf() { echo f; }\n",
+        )]);
+        let run = || {
+            let (_, output) = server.run(home.command(BASH, "type f >/dev/null 2>&1 && f || echo none"));
+            String::from_utf8(output).unwrap()
+        };
+        assert_eq!(run(), "none\n");
+        home.write("fixed", "");
+        if by_hand {
+            assert_eq!(
+                server.ok("shellSnapshot/invalidate", json!({"scopeId": "scope"})),
+                json!({"dropped": 2})
+            );
+        } else {
+            home.write(".bashrc", "echo run >>~/runs\nf() { echo f; }\n");
+        }
+        assert_eq!(run(), "f\n", "at once, by hand: {by_hand}");
+        assert_eq!(home.lines("runs"), 2);
+    }
 }

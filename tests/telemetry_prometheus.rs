@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use exec_tests::http::Endpoint;
 use exec_tests::server::PATIENCE;
-use exec_tests::{Server, eventually, ours_only, program, sh};
+use exec_tests::{BASH, Home, Server, ZSH, eventually, ours_only, program, sh};
 use serde_json::Value;
 
 /// Prometheus, with a folder of its own; killed when dropped.
@@ -147,6 +147,82 @@ fn prometheus_scrapes_the_daemon_and_answers_for_it() {
         rules.len() >= 6 && rules.iter().all(|rule| rule["state"] == "inactive"),
         "{groups}"
     );
+}
+
+#[test]
+fn prometheus_tells_what_became_of_snapshots() {
+    ours_only!();
+    let daemon = free_port();
+    let server = Server::builder()
+        .env("EXEC_SERVER_METRICS_LISTEN", &daemon.to_string())
+        .start();
+    let prometheus = Prometheus::scraping(daemon);
+    let good = Home::new(&[(".bashrc", "f() { echo f; }\n")]);
+    server.ok("shellSnapshot/prewarm", good.params(BASH));
+    for _ in 0..3 {
+        assert_eq!(server.run(good.command(BASH, "f")), (0, b"f\n".to_vec()));
+    }
+    let other = Home::new(&[(".zshrc", "f() { echo f; }\n")]);
+    for _ in 0..2 {
+        assert_eq!(server.run(other.command(ZSH, "f")), (0, b"f\n".to_vec()));
+    }
+    let bad = Home::new(&[(".bashrc", "exit 7\n")]);
+    server.refused(
+        "shellSnapshot/prewarm",
+        bad.params(BASH),
+        -32603,
+        "snapshotFailed",
+    );
+    server.run(bad.command(BASH, "true"));
+    let elsewhere = program(&["/bin/true"]).set("shellSnapshot", exec_tests::home::snapshot("scope", BASH));
+    server.run(elsewhere);
+    for (query, expected) in [
+        (
+            r#"sum by (purpose) (codex_shell_snapshot{purpose="prewarm",shell="bash",success="true",attempt="1"})"#,
+            1.0,
+        ),
+        (
+            r#"codex_shell_snapshot{purpose="prewarm",success="false",failure_reason="nonzero_exit"}"#,
+            1.0,
+        ),
+        (
+            r#"codex_shell_snapshot{purpose="execution",shell="zsh",success="true"}"#,
+            1.0,
+        ),
+        (
+            r#"codex_shell_snapshot{purpose="execution",shell="bash",attempt="1",failure_reason="nonzero_exit"}"#,
+            1.0,
+        ),
+        ("sum(codex_shell_snapshot)", 4.0),
+        ("sum(codex_shell_snapshot_duration_ms_count)", 4.0),
+        (
+            r#"codex_shell_snapshot_command{availability="prewarm_ready",outcome="used"}"#,
+            3.0,
+        ),
+        (
+            r#"codex_shell_snapshot_command{availability="on_demand",outcome="used"}"#,
+            1.0,
+        ),
+        (
+            r#"codex_shell_snapshot_command{availability="cache_hit",outcome="used"}"#,
+            1.0,
+        ),
+        (
+            r#"codex_shell_snapshot_command{availability="on_demand",outcome="fallback"}"#,
+            1.0,
+        ),
+        (
+            r#"codex_shell_snapshot_command{availability="unavailable",outcome="fallback"}"#,
+            1.0,
+        ),
+        ("sum(codex_shell_snapshot_wait_ms_count)", 7.0),
+        (
+            r#"sum(codex_shell_snapshot_state_bytes_count{shell="bash"})"#,
+            1.0,
+        ),
+    ] {
+        prometheus.await_value(query, expected);
+    }
 }
 
 #[test]

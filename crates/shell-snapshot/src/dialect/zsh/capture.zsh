@@ -298,8 +298,9 @@ if (( $#__es_name == ${#${(@k)functions:*__es_name}} )); then
         [[ $__es_line == *[^[:ascii:]]* ]] && builtin eval "$__es_name[__es_at] () {"$'\n'"$__es_line"$'\n}'
     done
     builtin print -u@FD@ -rn -- $'\n@NONCE@ functions\n'"${(pj:\0:)__es_parts}"$'\n@NONCE@ state\n'"$__es_state"
+    # Compiled it is there twice, for either byte order: where there is much of it, a capture holds the text alone.
     __es_line=/dev/shm/.$$-$RANDOM$RANDOM$RANDOM
-    if builtin zmodload -F zsh/files b:zf_mkdir b:zf_rm b:zf_rmdir && builtin zmodload zsh/system &&
+    if (( $#__es_state + ${#${(j::)__es_parts}} < 2000000 )) && builtin zmodload -F zsh/files b:zf_mkdir b:zf_rm b:zf_rmdir && builtin zmodload zsh/system &&
         builtin zf_mkdir -m 700 $__es_line
     then
         builtin zcompile -c -R $__es_line/state $__es_name && builtin exec {__es_file}<$__es_line/state.zwc
