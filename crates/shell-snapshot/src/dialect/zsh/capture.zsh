@@ -280,13 +280,26 @@ done
 # nowhere. What it writes is in memory too (/dev/shm) and has no name any more once it is open.
 __es_name=({1..$#__es_parts})
 (( $#__es_parts )) || __es_name=()
-for __es_at in $__es_name; do functions[$__es_at]=$__es_parts[__es_at]; done
-functions[.zshenv]="builtin emulate -R zsh
+__es_parts+=("builtin emulate -R zsh
 {
 ${(F)${(@)__es_name/#/builtin . \$ZDOTDIR/}}
 builtin exec @STATE_FD@<&-
-$__es_state"
+$__es_state")
 __es_name+=(.zshenv)
+# An assignment to functions[…] encodes once more the bytes that zsh encodes in memory, 83 to a2, which many a glyph and
+# emoji has in UTF-8: a text with one of them is defined by eval. (The others are not: a listing that cannot be read
+# again would run.)
+builtin unsetopt multibyte
+for (( __es_at = 1; __es_at <= $#__es_name; ++__es_at )); do
+    if [[ $__es_parts[__es_at] == *[$'\x83'-$'\xa2']* ]]; then
+        builtin eval "function $__es_name[__es_at] {
+$__es_parts[__es_at]
+}"
+    else
+        functions[$__es_name[__es_at]]=$__es_parts[__es_at]
+    fi
+done
+__es_parts[-1]=()
 if (( $#__es_name == ${#${(@k)functions:*__es_name}} )); then
     builtin print -u@FD@ -rn -- $'\n@NONCE@ functions\n'"${(pj:\0:)__es_parts}"$'\n@NONCE@ state\n'"$__es_state"
     __es_line=/dev/shm/.$$-$RANDOM$RANDOM$RANDOM

@@ -4,6 +4,22 @@ use super::cases::{Case, Run};
 
 pub(super) const STRANGE: &[Case] = &[
     Case {
+        // zsh encodes the bytes 83 to a2 in memory, and an assignment to functions[...] encodes them once more.
+        what: "glyphs, and bytes that are not UTF-8, in functions, variables and aliases",
+        files: &[(
+            ".zshrc",
+            r#"f() { echo ' ✓ 😀'; }; v=''; a=('😀' x); alias g="echo ''"
+raw=$'\x83\xa2\x84\x9f\xa0\x80'; eval "r() { print -rn -- '$raw'; }"
+"#,
+        )],
+        environment: &[("LC_ALL", "C.UTF-8")],
+        runs: &[Run {
+            script: "f; echo $v $a; g; r | od -An -tx1; print -rn -- $raw | od -An -tx1",
+            stdout: " ✓ 😀\n 😀 x\n\n 83 a2 84 9f a0 80\n 83 a2 84 9f a0 80\n",
+            status: 0,
+        }],
+    },
+    Case {
         what: "a function that shadows builtin",
         files: &[(
             ".zshrc",
