@@ -64,7 +64,10 @@ __es_single=("${(@)__es_plain:*__es_readonly}")
 
 # ---- The listings. Two processes: the second needs names that the first prints.
 
+# Bytes that are no characters of the locale are listed as they are: of `\M-'` and `\M-\`, as zsh writes them between
+# quotes, it cannot read the quotes again, and one "§" where LANG is not set would cost the whole state.
 __es_list=("${(@ps:\0:)$(
+    builtin setopt printeightbit
     builtin autoload
     for __es_name in +t +T +W -M; do builtin print -rn $'\0'; builtin functions $__es_name; done
     builtin print -rn $'\0'; builtin umask
@@ -98,6 +101,7 @@ __es_functions=("${(@)__es_functions:|__es_traps}")
 # In parts: the time zsh takes to read functions in one piece grows with the square of their number.
 (( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 20 ? 20 : __es_part ))
 __es_dump=("${(@ps:\0:)$(
+    builtin setopt printeightbit
     # An array cannot be tied to a scalar that is read-only: that comes in a second step.
     (( $#__es_readonly )) && builtin typeset +r -- "${(@)__es_readonly}"
     (( $#__es_hidden )) && builtin typeset +H -- "${(@)__es_hidden}"

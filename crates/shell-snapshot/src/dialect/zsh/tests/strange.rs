@@ -4,6 +4,22 @@ use super::cases::{Case, Run};
 
 pub(super) const STRANGE: &[Case] = &[
     Case {
+        // zsh lists the last byte of each as \M-' or \M-\, which it cannot read again between quotes.
+        what: "text that is not the locale's",
+        files: &[(
+            ".zshrc",
+            r#"v='§'; a=('ç' 'Ü' x); typeset -A h; h[é✓]='§'; alias g="echo 'ç'"; f() { echo '✓'; }
+raw=$'a\xa7'
+"#,
+        )],
+        environment: &[("LC_ALL", "C")],
+        runs: &[Run {
+            script: "print -r -- $v $a ${(kv)h}; g; f; print -rn -- $raw | od -An -tx1",
+            stdout: "§ ç Ü x é✓ §\nç\n✓\n 61 a7\n",
+            status: 0,
+        }],
+    },
+    Case {
         // zsh encodes the bytes 83 to a2 in memory, and an assignment to functions[...] encodes them once more.
         what: "glyphs, and bytes that are not UTF-8, in functions, variables and aliases",
         files: &[(
