@@ -78,6 +78,18 @@ fn startup_files_run_once_and_every_command_has_what_they_made() {
 }
 
 #[test]
+fn a_startup_file_that_holds_a_lock_on_a_descriptor_of_its_choice_keeps_its_state() {
+    ours_only!();
+    let home = Home::new(&[(
+        ".bashrc",
+        "for number in 9 20 42 50 99 100 128 199 200 201 222 250 254; do\n\
+         eval \"exec $number>~/lock\"; flock -n \"$number\"; exec {other}>&1; done\nf() { echo f; }\n",
+    )]);
+    let server = Server::start();
+    assert_eq!(text(server.run(home.bash("f"))), (0, "f\n".to_owned()));
+}
+
+#[test]
 fn the_change_of_a_startup_file_is_seen_by_the_next_command() {
     ours_only!();
     let home = Home::new(&[(".bashrc", ". ~/.aliases\n")]);

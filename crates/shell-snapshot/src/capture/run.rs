@@ -27,8 +27,9 @@ use crate::snapshot::{Capture, ReplayKind};
 use crate::{Failure, Request};
 
 /// The descriptor that the state leaves through: above all that startup files and shells use (bash keeps its own
-/// copies from 10 up and at 255, zsh from 10 up).
-const DESCRIPTOR: i32 = 200;
+/// copies from 10 up and at 255, zsh from 10 up), and no round number, for those are what people write
+/// (`exec 200>lock; flock 200`).
+const DESCRIPTOR: i32 = 187;
 
 /// The window of the terminal, as a command's has it.
 const SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };

@@ -4,6 +4,38 @@ use super::cases::{Case, Run};
 
 pub(super) const STRANGE: &[Case] = &[
     Case {
+        // zsh lists the last byte of each as \M-' or \M-\, which it cannot read again between quotes.
+        what: "text that is not the locale's",
+        files: &[(
+            ".zshrc",
+            r#"v='§'; a=('ç' 'Ü' x); typeset -A h; h[é✓]='§'; alias g="echo 'ç'"; f() { echo '✓'; }
+raw=$'a\xa7'
+"#,
+        )],
+        environment: &[("LC_ALL", "C")],
+        runs: &[Run {
+            script: "print -r -- $v $a ${(kv)h}; g; f; print -rn -- $raw | od -An -tx1",
+            stdout: "§ ç Ü x é✓ §\nç\n✓\n 61 a7\n",
+            status: 0,
+        }],
+    },
+    Case {
+        // zsh encodes the bytes 83 to a2 in memory, and an assignment to functions[...] encodes them once more.
+        what: "glyphs, and bytes that are not UTF-8, in functions, variables and aliases",
+        files: &[(
+            ".zshrc",
+            r#"f() { echo ' ✓ 😀'; }; v=''; a=('😀' x); alias g="echo ''"
+raw=$'\x83\xa2\x84\x9f\xa0\x80'; eval "r() { print -rn -- '$raw'; }"
+"#,
+        )],
+        environment: &[("LC_ALL", "C.UTF-8")],
+        runs: &[Run {
+            script: "f; echo $v $a; g; r | od -An -tx1; print -rn -- $raw | od -An -tx1",
+            stdout: " ✓ 😀\n 😀 x\n\n 83 a2 84 9f a0 80\n 83 a2 84 9f a0 80\n",
+            status: 0,
+        }],
+    },
+    Case {
         what: "a function that shadows builtin",
         files: &[(
             ".zshrc",
