@@ -113,6 +113,10 @@ pub(super) struct Variables {
     pub(super) statements: Vec<u8>,
     /// The shell's own that are exported: to be exported when everything else is done.
     pub(super) exported_own: Vec<Name>,
+    /// Those that evaluate what is assigned to them.
+    pub(super) integers: BTreeSet<Name>,
+    /// Whether one stands for another.
+    pub(super) has_references: bool,
     /// Those in `statements` that are state.
     pub(super) names: BTreeSet<Name>,
     /// What cannot be kept.
@@ -190,6 +194,10 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
     for statement in &statements {
         let variable = Variable::read(statement).ok_or(Failure::InvalidCapture)?;
         seen.insert(variable.name);
+        if variable.has(b'i') {
+            read.integers.insert(variable.name.to_vec());
+        }
+        read.has_references |= variable.has(b'n');
         if variable.name.starts_with(b"__exec_") || variable.is_one_of(NOT_KEPT) {
             continue;
         }

@@ -1,0 +1,6 @@
+//! What is proven, what is not, and that bash sees no difference.
+
+mod agents;
+mod differential;
+mod generated;
+mod proofs;
