@@ -115,6 +115,8 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
     text.extend(b"\n}");
     let is_plain = options.are_plain()
         && !variables.has_references
+        // Leaving functions out has the shell's line number assigned.
+        && !variables.exported_own.iter().any(|name| name == b"LINENO")
         && functions.whole.is_empty()
         && !functions.attributes.keys().any(|attributes| attributes.contains(&b't'))
         && !disabled.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"enable -n "))
@@ -124,7 +126,12 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
             text: &text,
             functions: &functions.definitions,
             functions_end,
-            kept: functions.attributes.values().flatten().map(|name| &name[..]).collect(),
+            kept: functions
+                .attributes
+                .values()
+                .flatten()
+                .map(|name| &name[..])
+                .collect(),
             aliases: aliases.values,
             integers: variables.integers,
             traps: traps.commands,

@@ -32,7 +32,11 @@ pub(super) fn state(text: Vec<u8>, compiled: Vec<u8>, inline: bool) -> State {
             demand: None,
         }
     } else {
-        State { file: compiled, text, demand: None }
+        State {
+            file: compiled,
+            text,
+            demand: None,
+        }
     }
 }
 

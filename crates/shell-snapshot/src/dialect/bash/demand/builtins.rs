@@ -6,17 +6,71 @@ use super::words::Word;
 
 /// Nothing that these are given is evaluated, taken for a variable's name or for a function's.
 const ANYTHING: &[&[u8]] = &[
-    b":", b"break", b"cd", b"continue", b"dirs", b"disown", b"echo", b"exit", b"false", b"kill", b"popd",
-    b"pushd", b"pwd", b"return", b"shift", b"times", b"true", b"ulimit", b"umask",
+    b":",
+    b"break",
+    b"cd",
+    b"continue",
+    b"dirs",
+    b"disown",
+    b"echo",
+    b"exit",
+    b"false",
+    b"kill",
+    b"popd",
+    b"pushd",
+    b"pwd",
+    b"return",
+    b"shift",
+    b"times",
+    b"true",
+    b"ulimit",
+    b"umask",
 ];
 
 /// They have a rule of their own, or none, and then are refused.
 const OTHERS: &[&[u8]] = &[
-    b".", b"[", b"alias", b"bg", b"bind", b"builtin", b"caller", b"command", b"compgen", b"complete",
-    b"compopt", b"declare", b"enable", b"eval", b"exec", b"export", b"fc", b"fg", b"getopts", b"hash",
-    b"help", b"history", b"jobs", b"let", b"local", b"logout", b"mapfile", b"printf", b"read", b"readarray",
-    b"readonly", b"set", b"shopt", b"source", b"suspend", b"test", b"trap", b"type", b"typeset", b"unalias",
-    b"unset", b"wait",
+    b".",
+    b"[",
+    b"alias",
+    b"bg",
+    b"bind",
+    b"builtin",
+    b"caller",
+    b"command",
+    b"compgen",
+    b"complete",
+    b"compopt",
+    b"declare",
+    b"enable",
+    b"eval",
+    b"exec",
+    b"export",
+    b"fc",
+    b"fg",
+    b"getopts",
+    b"hash",
+    b"help",
+    b"history",
+    b"jobs",
+    b"let",
+    b"local",
+    b"logout",
+    b"mapfile",
+    b"printf",
+    b"read",
+    b"readarray",
+    b"readonly",
+    b"set",
+    b"shopt",
+    b"source",
+    b"suspend",
+    b"test",
+    b"trap",
+    b"type",
+    b"typeset",
+    b"unalias",
+    b"unset",
+    b"wait",
 ];
 
 /// Tests of one operand. `-v` evaluates a subscript.
@@ -32,8 +86,8 @@ const BINARY: &[&[u8]] = &[
 
 /// Signals whose traps run on their account alone: not for each command or function.
 const SIGNALS: &[&[u8]] = &[
-    b"0", b"1", b"15", b"2", b"3", b"EXIT", b"HUP", b"INT", b"PIPE", b"QUIT", b"SIGHUP", b"SIGINT", b"SIGPIPE",
-    b"SIGQUIT", b"SIGTERM", b"SIGUSR1", b"SIGUSR2", b"TERM", b"USR1", b"USR2",
+    b"0", b"1", b"15", b"2", b"3", b"EXIT", b"HUP", b"INT", b"PIPE", b"QUIT", b"SIGHUP", b"SIGINT",
+    b"SIGPIPE", b"SIGQUIT", b"SIGTERM", b"SIGUSR1", b"SIGUSR2", b"TERM", b"USR1", b"USR2",
 ];
 
 /// Of `shopt`, what changes patterns and nothing about commands.
@@ -108,7 +162,9 @@ pub(super) fn check<'a>(scanner: &mut Scanner<'a>, words: &[Word<'a>], is_wrappe
     if is_known {
         Ok(())
     } else {
-        Err(Unproven("has a builtin in a form that is not known to be harmless"))
+        Err(Unproven(
+            "has a builtin in a form that is not known to be harmless",
+        ))
     }
 }
 
@@ -132,7 +188,8 @@ fn wrapped<'a>(scanner: &mut Scanner<'a>, words: &[Word<'a>]) -> Proof {
 
 /// As many words as there stand, and an operator where only an operator can be taken for one.
 fn is_test(operands: &[Word<'_>]) -> bool {
-    let is = |word: &Word<'_>, operators: &[&[u8]]| word.literal().is_some_and(|text| operators.contains(&text));
+    let is =
+        |word: &Word<'_>, operators: &[&[u8]]| word.literal().is_some_and(|text| operators.contains(&text));
     if operands.iter().any(|word| word.is_split && !word.is_number()) {
         return false;
     }
@@ -159,7 +216,8 @@ fn declaration<'a>(scanner: &Scanner<'a>, name: &[u8], arguments: &[Word<'a>], i
             continue;
         }
         match argument.literal() {
-            Some([b'-', options @ ..]) if !options.is_empty() && options.iter().all(|o| known.contains(o)) => {}
+            Some([b'-', options @ ..])
+                if !options.is_empty() && options.iter().all(|o| known.contains(o)) => {}
             Some(name) if is_identifier(name) => scanner.context.check_assigned(name)?,
             _ => return Err(Unproven("declares what is no plain name")),
         }
@@ -201,7 +259,10 @@ fn printf(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
         }
         _ => arguments,
     };
-    match arguments.first().map(|format| (format.first(), format.is(b"--"), format)) {
+    match arguments
+        .first()
+        .map(|format| (format.first(), format.is(b"--"), format))
+    {
         None => Ok(()),
         Some((_, true, _)) => Ok(()),
         Some((Some(first), ..)) if first != b'-' => Ok(()),
@@ -226,9 +287,12 @@ fn read(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
         match text {
             b"-r" | b"-s" | b"-rs" | b"-sr" => {}
             // With a value, which must be one word.
-            b"-p" | b"-t" | b"-n" | b"-N" | b"-d" | b"-u" | b"-rp" | b"-rt" | b"-rn" | b"-rd" | b"-rsp" | b"-sp"
-            | b"-rsn" => {
-                if words.next().is_none_or(|value| value.is_split && !value.is_number()) {
+            b"-p" | b"-t" | b"-n" | b"-N" | b"-d" | b"-u" | b"-rp" | b"-rt" | b"-rn" | b"-rd" | b"-rsp"
+            | b"-sp" | b"-rsn" => {
+                if words
+                    .next()
+                    .is_none_or(|value| value.is_split && !value.is_number())
+                {
                     return Err(Unproven("reads with options that are not known"));
                 }
             }

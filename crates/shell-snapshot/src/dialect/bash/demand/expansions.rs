@@ -162,8 +162,8 @@ impl<'a> Scanner<'a> {
             return self.context.check_assigned(name);
         }
         let operators: &[&[u8]] = &[
-            b":-", b":+", b":?", b"-", b"+", b"?", b"##", b"#", b"%%", b"%", b"//", b"/#", b"/%", b"/", b"^^",
-            b"^", b",,", b",",
+            b":-", b":+", b":?", b"-", b"+", b"?", b"##", b"#", b"%%", b"%", b"//", b"/#", b"/%", b"/",
+            b"^^", b"^", b",,", b",",
         ];
         if operators.iter().any(|operator| self.take(operator)) {
             return Ok(());

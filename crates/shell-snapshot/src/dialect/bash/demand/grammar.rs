@@ -156,7 +156,9 @@ impl<'a> Scanner<'a> {
         }
         match (reserved, place) {
             (b"esac", Place::First(End::Item)) => return Ok(Some(reserved)),
-            (_, Place::First(End::Reserved(words))) if words.contains(&reserved) => return Ok(Some(reserved)),
+            (_, Place::First(End::Reserved(words))) if words.contains(&reserved) => {
+                return Ok(Some(reserved));
+            }
             (b"!", Place::First(_) | Place::Pipeline) => return self.behind_prefix(),
             (b"time", Place::First(_) | Place::Pipeline) => {
                 self.skip_blanks();

@@ -30,7 +30,10 @@ impl<'a> Scanner<'a> {
             return Err(Unproven("has a here-document with a strange delimiter"));
         }
         self.at += usize::from(quote.is_some());
-        let ends = matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'>' | b'<'));
+        let ends = matches!(
+            self.peek(),
+            Some(b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'>' | b'<')
+        );
         if delimiter.is_empty() || !ends {
             return Err(Unproven("has a here-document with a strange delimiter"));
         }

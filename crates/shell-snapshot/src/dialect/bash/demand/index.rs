@@ -54,7 +54,15 @@ struct Function {
 impl Demand {
     /// Takes a state apart. `None`: every script needs all of it.
     pub(in crate::dialect::bash) fn new(source: Source<'_>) -> Option<Self> {
-        let Source { text, functions, functions_end, kept, aliases, integers, traps } = source;
+        let Source {
+            text,
+            functions,
+            functions_end,
+            kept,
+            aliases,
+            integers,
+            traps,
+        } = source;
         if functions.is_empty() || functions.len() > MAX_FUNCTIONS {
             return None;
         }

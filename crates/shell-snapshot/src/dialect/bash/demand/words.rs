@@ -58,7 +58,10 @@ impl<'a> Word<'a> {
                 let digits = text.strip_prefix(b"-").unwrap_or(text);
                 !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
             }
-            None => matches!(self.raw, b"$?" | b"$#" | b"$$" | b"\"$?\"" | b"\"$#\"" | b"\"$$\""),
+            None => matches!(
+                self.raw,
+                b"$?" | b"$#" | b"$$" | b"\"$?\"" | b"\"$#\"" | b"\"$$\""
+            ),
         }
     }
 

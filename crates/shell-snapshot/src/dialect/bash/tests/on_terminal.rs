@@ -135,7 +135,12 @@ impl Home {
     }
 
     /// A command with the state and the environment of a capture.
-    pub(in crate::dialect::bash) fn run(&self, captured: &Captured, transport: Transport, script: &OsStr) -> Output {
+    pub(in crate::dialect::bash) fn run(
+        &self,
+        captured: &Captured,
+        transport: Transport,
+        script: &OsStr,
+    ) -> Output {
         self.run_state(&captured.state, &captured.environment, transport, script)
     }
 

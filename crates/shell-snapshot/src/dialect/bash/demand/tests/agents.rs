@@ -8,7 +8,10 @@ use crate::dialect::bash::demand::scan::named_in;
 /// The aliases that Debian's and Ubuntu's .bashrc come with, and a few that people add.
 const ALIASES: &[(&str, &str)] = &[
     ("..", "cd .."),
-    ("alert", "notify-send --urgency=low -i \"$([ $? = 0 ] && echo terminal || echo error)\" \"$(history|tail -n1)\""),
+    (
+        "alert",
+        "notify-send --urgency=low -i \"$([ $? = 0 ] && echo terminal || echo error)\" \"$(history|tail -n1)\"",
+    ),
     ("egrep", "egrep --color=auto"),
     ("fgrep", "fgrep --color=auto"),
     ("gd", "git diff"),
@@ -45,5 +48,9 @@ fn nine_in_ten_scripts_are_proven() {
         }
     }
     assert!(scripts.len() > 150, "{}", scripts.len());
-    assert!(unproven * 10 <= scripts.len(), "{unproven} of {}:\n{reasons}", scripts.len());
+    assert!(
+        unproven * 10 <= scripts.len(),
+        "{unproven} of {}:\n{reasons}",
+        scripts.len()
+    );
 }
