@@ -118,6 +118,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
         // Leaving functions out has the shell's line number assigned.
         && !variables.exported_own.iter().any(|name| name == b"LINENO")
         && functions.whole.is_empty()
+        && functions.mended.is_empty()
         && !functions.attributes.keys().any(|attributes| attributes.contains(&b't'))
         && !disabled.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"enable -n "))
         && overriding.trim_ascii().is_empty();

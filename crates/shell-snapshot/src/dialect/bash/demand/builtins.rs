@@ -280,6 +280,7 @@ fn assigned(scanner: &Scanner<'_>, word: &Word<'_>) -> Proof {
 
 fn read(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
     let mut words = arguments.iter();
+    let mut assigns = false;
     while let Some(word) = words.next() {
         let text = word
             .literal()
@@ -296,24 +297,42 @@ fn read(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
                     return Err(Unproven("reads with options that are not known"));
                 }
             }
-            b"-a" | b"-ra" => assigned(scanner, words.next().ok_or(Unproven("reads nothing"))?)?,
-            name => scanner.context.check_assigned(name)?,
+            b"-a" | b"-ra" => {
+                assigned(scanner, words.next().ok_or(Unproven("reads nothing"))?)?;
+                assigns = true;
+            }
+            name => {
+                scanner.context.check_assigned(name)?;
+                assigns = true;
+            }
         }
     }
-    Ok(())
+    if assigns {
+        Ok(())
+    } else {
+        scanner.context.check_assigned(b"REPLY")
+    }
 }
 
 fn mapfile(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
     let mut words = arguments.iter();
+    let mut assigns = false;
     while let Some(word) = words.next() {
         match word.literal() {
             Some(b"-t") => {}
             Some(b"-d") if words.next().is_some_and(|value| !value.is_split) => {}
-            Some(_) => assigned(scanner, word)?,
+            Some(_) => {
+                assigned(scanner, word)?;
+                assigns = true;
+            }
             None => return Err(Unproven("assigns to a variable named by another")),
         }
     }
-    Ok(())
+    if assigns {
+        Ok(())
+    } else {
+        scanner.context.check_assigned(b"MAPFILE")
+    }
 }
 
 fn getopts(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {

@@ -2,11 +2,10 @@
 
 use super::context::{Proof, Unproven};
 use super::scan::Scanner;
-use super::words::Word;
 
 /// What ends a list.
 #[derive(Debug, Clone, Copy)]
-enum End {
+pub(super) enum End {
     /// The end of the text.
     Text,
     /// `)`.
@@ -19,7 +18,7 @@ enum End {
 
 /// Where a command stands: what may be there in its place.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+pub(super) enum Place {
     /// First in a list: a word that ends it, or what stands in front of a pipeline.
     First(End),
     /// First in a pipeline.
@@ -58,7 +57,7 @@ pub(super) fn is_reserved(word: &[u8]) -> bool {
     RESERVED.contains(&word)
 }
 
-const NOT_KNOWN: Unproven = Unproven("is not as expected");
+pub(super) const NOT_KNOWN: Unproven = Unproven("is not as expected");
 
 impl<'a> Scanner<'a> {
     /// A whole text.
@@ -126,7 +125,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A command, or a word that ends the list.
-    fn command(&mut self, place: Place) -> Proof<Option<&'a [u8]>> {
+    pub(super) fn command(&mut self, place: Place) -> Proof<Option<&'a [u8]>> {
         self.skip_blanks();
         match self.peek() {
             Some(b'(') => {
@@ -296,169 +295,5 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
         }
-    }
-
-    /// `[[ … ]]`.
-    fn condition(&mut self) -> Proof {
-        let mut depth = 0_u32;
-        // Whether what came before is a number, and whether the next word must be.
-        let (mut was_number, mut wants_number) = (false, false);
-        loop {
-            if !self.pending.is_empty() {
-                return Err(NOT_KNOWN);
-            }
-            let from = self.at;
-            self.skip_lines()?;
-            if self.text[from..self.at].contains(&b'#') {
-                return Err(Unproven("has what may be a comment in a condition"));
-            }
-            if self.take(b"&&") || self.take(b"||") {
-                continue;
-            }
-            match self.peek() {
-                Some(b'(') => {
-                    depth += 1;
-                    self.at += 1;
-                    continue;
-                }
-                Some(b')') => {
-                    depth = depth.checked_sub(1).ok_or(NOT_KNOWN)?;
-                    self.at += 1;
-                    continue;
-                }
-                Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => {
-                    self.at += 1;
-                    continue;
-                }
-                _ => {}
-            }
-            let word = self.word()?;
-            if self.peek() == Some(b'(') {
-                return Err(Unproven("has a parenthesis in a word"));
-            }
-            if std::mem::take(&mut wants_number) && !word.is_number() {
-                return Err(Unproven("compares by arithmetic what is no number"));
-            }
-            match word.plain() {
-                Some(b"]]") if depth == 0 => return Ok(()),
-                Some(b"-v" | b"-R") => return Err(Unproven("tests a variable by its name")),
-                Some(b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge") => {
-                    if !was_number {
-                        return Err(Unproven("compares by arithmetic what is no number"));
-                    }
-                    wants_number = true;
-                }
-                _ => {}
-            }
-            was_number = word.is_number();
-        }
-    }
-
-    /// A command without grammar of its own: assignments, words, redirections; or the definition of a function.
-    fn simple(&mut self, first: Option<Word<'a>>) -> Proof {
-        let mut words: Vec<Word<'a>> = Vec::new();
-        let (mut next, mut is_bare) = (first, true);
-        loop {
-            let word = match next.take() {
-                Some(word) => word,
-                None => {
-                    self.skip_blanks();
-                    match self.peek() {
-                        None | Some(b'\n' | b';' | b'|' | b')') => break,
-                        Some(b'&') if self.peek_at(1) != Some(b'>') => break,
-                        Some(b'<' | b'>' | b'&') if self.redirection()? => {
-                            is_bare = false;
-                            continue;
-                        }
-                        Some(b'(') if is_bare && words.len() == 1 => return self.function(&words[0]),
-                        _ => self.bare_word()?,
-                    }
-                }
-            };
-            if matches!(self.peek(), Some(b'<' | b'>')) && word.raw.ends_with(b"}") && word.raw[0] == b'{' {
-                return Err(Unproven("has a redirection that assigns"));
-            }
-            let is_descriptor = !word.raw.is_empty() && word.raw.iter().all(u8::is_ascii_digit);
-            if is_descriptor && matches!(self.peek(), Some(b'<' | b'>')) {
-                is_bare = false;
-                continue;
-            }
-            match word.assigned() {
-                Some(name) if words.is_empty() => {
-                    is_bare = false;
-                    self.context.check_assigned(name)?;
-                    if self.peek() == Some(b'(') {
-                        self.array(&word)?;
-                    }
-                }
-                _ => {
-                    // Behind an assignment or a redirection it is none, but that is for other readers to know.
-                    if words.is_empty() && !is_bare && word.plain().is_some_and(is_reserved) {
-                        return Err(NOT_KNOWN);
-                    }
-                    if !words.is_empty() {
-                        self.check_alias_elsewhere(&word)?;
-                    }
-                    words.push(word);
-                }
-            }
-        }
-        self.check_words(&words)?;
-        if let Some(words) = self.with_alias(&words)? {
-            self.check_words(&words)?;
-        }
-        Ok(())
-    }
-
-    fn check_words(&mut self, words: &[Word<'a>]) -> Proof {
-        super::builtins::check(self, words, false)
-    }
-
-    /// `NAME=(…)`: words, none of them with a subscript.
-    fn array(&mut self, word: &Word<'a>) -> Proof {
-        let is_empty = memchr::memchr(b'=', word.raw) == Some(word.raw.len() - 1);
-        if !is_empty || !self.pending.is_empty() {
-            return Err(NOT_KNOWN);
-        }
-        self.at += 1;
-        loop {
-            self.skip_lines()?;
-            if self.take(b")") {
-                break;
-            }
-            let word = self.word()?;
-            // A brace may make the subscript.
-            if word.raw[0] == b'[' || (word.raw.contains(&b'[') && word.raw.contains(&b'=')) {
-                return Err(Unproven("has a subscript that is evaluated"));
-            }
-        }
-        match self.peek() {
-            None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')') => Ok(()),
-            Some(_) => Err(NOT_KNOWN),
-        }
-    }
-
-    /// `NAME () …`, from the parenthesis on.
-    fn function(&mut self, name: &Word<'a>) -> Proof {
-        let plain = name.plain().ok_or(NOT_KNOWN)?;
-        let is_plain = plain
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_-.:+/@".contains(byte));
-        if !is_plain || self.alias(name).is_some() {
-            return Err(Unproven("defines a function with a strange name"));
-        }
-        self.at += 1;
-        self.skip_blanks();
-        if !self.take(b")") {
-            return Err(NOT_KNOWN);
-        }
-        self.skip_lines()?;
-        match self.peek() {
-            Some(b'(') => {}
-            Some(b'{') if matches!(self.peek_at(1), Some(b' ' | b'\t' | b'\n')) => {}
-            _ => return Err(Unproven("defines a function with a strange body")),
-        }
-        self.command(Place::Other)?;
-        Ok(())
     }
 }

@@ -9,6 +9,8 @@
 
 mod aliases;
 mod builtins;
+mod commands;
+mod conditions;
 mod context;
 mod expansions;
 mod grammar;

@@ -4,3 +4,4 @@ mod agents;
 mod differential;
 mod generated;
 mod proofs;
+mod states;

@@ -486,7 +486,7 @@ fn what_may_do_more_than_it_says_is_not_proven() {
 fn an_alias_of_a_reserved_word_changes_the_grammar() {
     for name in ["if", "then", "fi", "[[", "]]", "{", "}", "!", "do", "in"] {
         let mut context = context();
-        context.aliases.insert(name.into(), b"f".into());
+        context.aliases.insert(name.into(), b"f".to_vec());
         let script = "if ! [[ x ]]; then { :; }; fi; for i in a; do :; done";
         assert!(named_in(script.as_bytes(), &context, true).is_err(), "{name}");
     }
