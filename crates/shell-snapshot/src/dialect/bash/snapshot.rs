@@ -135,6 +135,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
                 .collect(),
             aliases: aliases.values,
             integers: variables.integers,
+            arrays: variables.arrays,
             traps: traps.commands,
         })
     });

@@ -115,6 +115,8 @@ pub(super) struct Variables {
     pub(super) exported_own: Vec<Name>,
     /// Those that evaluate what is assigned to them, less the shell's own.
     pub(super) integers: BTreeSet<Name>,
+    /// Those that are arrays, less the shell's own.
+    pub(super) arrays: BTreeSet<Name>,
     /// Whether one stands for another.
     pub(super) has_references: bool,
     /// Those in `statements` that are state.
@@ -210,6 +212,9 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
                 why: "it names a descriptor, and descriptors are not kept",
             });
             continue;
+        }
+        if variable.has(b'a') || variable.has(b'A') {
+            read.arrays.insert(variable.name.to_vec());
         }
         if variable.has(b'i') && !variable.is_bare(given) {
             read.integers.insert(variable.name.to_vec());

@@ -203,9 +203,16 @@ fn is_test(operands: &[Word<'_>]) -> bool {
     }
 }
 
-fn declaration<'a>(scanner: &Scanner<'a>, name: &[u8], arguments: &[Word<'a>], is_split: bool) -> Proof {
+fn declaration<'a>(scanner: &mut Scanner<'a>, name: &[u8], arguments: &[Word<'a>], is_split: bool) -> Proof {
     let is_export = name == b"export";
     let known: &[u8] = if is_export { b"n" } else { b"aAglrux" };
+    let has_array_option = |word: &Word<'_>| {
+        let text = word.literal();
+        text.is_some_and(|text| {
+            text[..].starts_with(b"-") && text.iter().any(|option| b"aA".contains(option))
+        })
+    };
+    let makes_arrays = arguments.iter().any(has_array_option);
     for argument in arguments {
         if let Some(assigned) = argument.assigned() {
             // Only behind the plain word the shell takes it for an assignment, and its value for one word.
@@ -213,12 +220,26 @@ fn declaration<'a>(scanner: &Scanner<'a>, name: &[u8], arguments: &[Word<'a>], i
                 return Err(Unproven("declares what may be several words"));
             }
             scanner.context.check_assigned(assigned)?;
+            if argument.may_be_compound() {
+                if makes_arrays {
+                    return Err(Unproven("declares an array with subscripts that are evaluated"));
+                }
+                scanner.found.declared.push(assigned.to_vec());
+            }
+            if makes_arrays {
+                scanner.found.arrays.push(assigned.to_vec());
+            }
             continue;
         }
         match argument.literal() {
             Some([b'-', options @ ..])
                 if !options.is_empty() && options.iter().all(|o| known.contains(o)) => {}
-            Some(name) if is_identifier(name) => scanner.context.check_assigned(name)?,
+            Some(name) if is_identifier(name) => {
+                scanner.context.check_assigned(name)?;
+                if makes_arrays {
+                    scanner.found.arrays.push(name.to_vec());
+                }
+            }
             _ => return Err(Unproven("declares what is no plain name")),
         }
     }
@@ -278,7 +299,7 @@ fn assigned(scanner: &Scanner<'_>, word: &Word<'_>) -> Proof {
     scanner.context.check_assigned(name)
 }
 
-fn read(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
+fn read(scanner: &mut Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
     let mut words = arguments.iter();
     let mut assigns = false;
     while let Some(word) = words.next() {
@@ -298,7 +319,9 @@ fn read(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
                 }
             }
             b"-a" | b"-ra" => {
-                assigned(scanner, words.next().ok_or(Unproven("reads nothing"))?)?;
+                let name = words.next().ok_or(Unproven("reads nothing"))?;
+                assigned(scanner, name)?;
+                scanner.found.arrays.push(name.text.clone());
                 assigns = true;
             }
             name => {
@@ -314,7 +337,7 @@ fn read(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
     }
 }
 
-fn mapfile(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
+fn mapfile(scanner: &mut Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
     let mut words = arguments.iter();
     let mut assigns = false;
     while let Some(word) = words.next() {
@@ -323,6 +346,7 @@ fn mapfile(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
             Some(b"-d") if words.next().is_some_and(|value| !value.is_split) => {}
             Some(_) => {
                 assigned(scanner, word)?;
+                scanner.found.arrays.push(word.text.clone());
                 assigns = true;
             }
             None => return Err(Unproven("assigns to a variable named by another")),
@@ -331,6 +355,7 @@ fn mapfile(scanner: &Scanner<'_>, arguments: &[Word<'_>]) -> Proof {
     if assigns {
         Ok(())
     } else {
+        scanner.found.arrays.push(b"MAPFILE".to_vec());
         scanner.context.check_assigned(b"MAPFILE")
     }
 }

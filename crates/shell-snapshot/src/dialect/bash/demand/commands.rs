@@ -73,6 +73,7 @@ impl<'a> Scanner<'a> {
         if !is_empty || !self.pending.is_empty() {
             return Err(NOT_KNOWN);
         }
+        self.found.arrays.extend(word.assigned().map(<[u8]>::to_vec));
         self.at += 1;
         loop {
             self.skip_lines()?;

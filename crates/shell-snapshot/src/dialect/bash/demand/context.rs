@@ -20,6 +20,29 @@ pub(super) struct Context {
     pub(super) aliases: HashMap<Name, Vec<u8>>,
     /// Variables that evaluate what is assigned to them.
     pub(super) integers: BTreeSet<Name>,
+    /// Variables that are arrays.
+    pub(super) arrays: BTreeSet<Name>,
+}
+
+/// What a text does that matters to others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Functions of the state that it names.
+    pub(super) functions: Vec<u32>,
+    /// Variables that it makes arrays.
+    pub(super) arrays: Vec<Name>,
+    /// Variables that it declares with values that may look like those of arrays: for one that is an array, and only
+    /// for one, the subscripts in the value would be evaluated.
+    pub(super) declared: Vec<Name>,
+}
+
+impl Found {
+    /// Adds what another text does.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.functions.extend(&other.functions);
+        self.arrays.extend_from_slice(&other.arrays);
+        self.declared.extend_from_slice(&other.declared);
+    }
 }
 
 /// Variables of the shell that evaluate what is assigned to them, or change how it reads or looks up commands. Those

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::context::Context;
-use super::scan::named_in;
+use super::context::{Context, Found};
+use super::scan::prove;
 use crate::inventory::Name;
 
 /// Where exported functions may come out in another order if some are away: bash gives its table of functions more
@@ -24,6 +24,8 @@ pub(in crate::dialect::bash) struct Source<'a> {
     pub(in crate::dialect::bash) aliases: HashMap<Name, Vec<u8>>,
     /// Variables that evaluate what is assigned to them.
     pub(in crate::dialect::bash) integers: BTreeSet<Name>,
+    /// Variables that are arrays.
+    pub(in crate::dialect::bash) arrays: BTreeSet<Name>,
     /// Commands that traps run.
     pub(in crate::dialect::bash) traps: Vec<Vec<u8>>,
 }
@@ -38,7 +40,7 @@ pub(crate) struct Demand {
     /// The number of the line behind the definitions.
     last_line: usize,
     /// Needed by every script.
-    always: Vec<u32>,
+    always: Found,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +49,8 @@ struct Function {
     /// The number of its first line: messages and LINENO tell.
     line: usize,
     is_kept: bool,
-    /// The functions that it names. `None`: it may reach any.
-    named: Option<Vec<u32>>,
+    /// What it does. `None`: it may reach any.
+    found: Option<Found>,
 }
 
 impl Demand {
@@ -61,6 +63,7 @@ impl Demand {
             kept,
             aliases,
             integers,
+            arrays,
             traps,
         } = source;
         if functions.is_empty() || functions.len() > MAX_FUNCTIONS {
@@ -70,6 +73,7 @@ impl Demand {
             functions: HashMap::new(),
             aliases,
             integers,
+            arrays,
         };
         for (index, (name, _)) in functions.iter().enumerate() {
             context.functions.insert(name.clone(), u32::try_from(index).ok()?);
@@ -81,24 +85,24 @@ impl Demand {
         let mut read = Vec::with_capacity(functions.len());
         for (name, definition) in functions {
             let head = [b"function ", &name[..], b" () \n"].concat();
-            let named = definition
+            let found = definition
                 .strip_prefix(&head[..])
-                .and_then(|body| named_in(body, &context, false).ok());
+                .and_then(|body| prove(body, &context, false).ok());
             read.push(Function {
                 definition: at..at + definition.len(),
                 line,
                 is_kept: kept.contains(&name[..]),
-                named: named.map(sorted),
+                found: found.map(without_doubles),
             });
             at += definition.len();
             line += count_lines(definition);
         }
-        let mut always = Vec::new();
+        let mut always = Found::default();
         if let Some(&function) = context.functions.get(&b"command_not_found_handle"[..]) {
-            always.push(function);
+            always.functions.push(function);
         }
         for trap in &traps {
-            always.extend(named_in(trap, &context, true).ok()?);
+            always.extend(&prove(trap, &context, true).ok()?);
         }
         let demand = Self {
             context,
@@ -108,14 +112,13 @@ impl Demand {
             always,
         };
         // What every script needs must not need all.
-        demand.needed(Vec::new())?;
+        demand.needed(Found::default())?;
         Some(demand)
     }
 
     /// The state with no more of its functions than a script needs. `None`: it needs all, or may.
     pub(in crate::dialect::bash) fn cut(&self, state: &[u8], script: &[u8]) -> Option<Vec<u8>> {
-        let named = named_in(script, &self.context, true).ok()?;
-        let needed = self.needed(named)?;
+        let needed = self.needed(prove(script, &self.context, true).ok()?)?;
         let mut cut = state.get(..self.definitions.start)?.to_vec();
         let mut at = self.definitions.start;
         let kept = self
@@ -137,18 +140,19 @@ impl Demand {
         Some(cut)
     }
 
-    /// For each function, whether it is needed by those named. `None`: all may be.
-    fn needed(&self, named: Vec<u32>) -> Option<Vec<bool>> {
+    /// For each function, whether it is needed by what a script does. `None`: all may be.
+    fn needed(&self, script: Found) -> Option<Vec<bool>> {
         let mut needed = vec![false; self.functions.len()];
-        let mut open = named;
-        open.extend(&self.always);
-        while let Some(function) = open.pop() {
+        let mut all = script;
+        all.extend(&self.always);
+        while let Some(function) = all.functions.pop() {
             let function = function as usize;
             if !std::mem::replace(&mut needed[function], true) {
-                open.extend(self.functions[function].named.as_ref()?);
+                all.extend(self.functions[function].found.as_ref()?);
             }
         }
-        Some(needed)
+        let is_array = |name: &Name| self.context.arrays.contains(name) || all.arrays.contains(name);
+        (!all.declared.iter().any(is_array)).then_some(needed)
     }
 }
 
@@ -162,8 +166,12 @@ fn count_lines(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).count()
 }
 
-fn sorted(mut named: Vec<u32>) -> Vec<u32> {
-    named.sort_unstable();
-    named.dedup();
-    named
+fn without_doubles(mut found: Found) -> Found {
+    found.functions.sort_unstable();
+    found.functions.dedup();
+    for names in [&mut found.arrays, &mut found.declared] {
+        names.sort_unstable();
+        names.dedup();
+    }
+    found
 }

@@ -1,6 +1,6 @@
 //! The scanner: a place in a script, and what was found so far.
 
-use super::context::{Context, Proof, Unproven};
+use super::context::{Context, Found, Proof, Unproven};
 use super::heredocs::HereDocument;
 
 /// How deep constructs may nest: the scanner recurses.
@@ -19,21 +19,20 @@ pub(super) struct Scanner<'a> {
     pub(super) has_aliases: bool,
     /// Here-documents whose bodies start behind the next line feed.
     pub(super) pending: Vec<HereDocument<'a>>,
-    /// Functions of the state that the text names.
-    pub(super) named: Vec<u32>,
+    pub(super) found: Found,
     pub(super) depth: u32,
     /// In `$(…)`.
     pub(super) is_substituted: bool,
 }
 
-/// The functions that a whole text names.
+/// What a whole text does.
 ///
 /// # Errors
 /// The text may reach others, or tell whether they are there.
-pub(super) fn named_in(text: &[u8], context: &Context, has_aliases: bool) -> Proof<Vec<u32>> {
+pub(super) fn prove(text: &[u8], context: &Context, has_aliases: bool) -> Proof<Found> {
     let mut scanner = Scanner::new(text, context, has_aliases, 0)?;
     scanner.script()?;
-    Ok(scanner.named)
+    Ok(scanner.found)
 }
 
 impl<'a> Scanner<'a> {
@@ -45,7 +44,7 @@ impl<'a> Scanner<'a> {
             context,
             has_aliases,
             pending: Vec::new(),
-            named: Vec::new(),
+            found: Found::default(),
             depth,
             is_substituted: false,
         })
@@ -56,8 +55,7 @@ impl<'a> Scanner<'a> {
         self.deeper(|this| {
             let mut scanner = Scanner::new(text, this.context, true, this.depth)?;
             scanner.script()?;
-            let named = scanner.named;
-            this.named.extend(named);
+            this.found.extend(&scanner.found);
             Ok(())
         })
     }
@@ -75,7 +73,7 @@ impl<'a> Scanner<'a> {
     /// Counts a literal word among the names of commands.
     pub(super) fn name(&mut self, word: &[u8]) {
         if let Some(&function) = self.context.functions.get(word) {
-            self.named.push(function);
+            self.found.functions.push(function);
         }
     }
 

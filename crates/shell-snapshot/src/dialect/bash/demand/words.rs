@@ -51,6 +51,20 @@ impl<'a> Word<'a> {
         (is_assignment && is_name_start(self.raw[0])).then(|| &self.raw[..end])
     }
 
+    /// Whether what it assigns may be in parentheses, as the values of arrays are.
+    pub(super) fn may_be_compound(&self) -> bool {
+        let value = |text: &[u8]| memchr::memchr(b'=', text).map_or(0, |at| at + 1);
+        match self.literal() {
+            Some(text) => text[value(text)..].starts_with(b"("),
+            None => {
+                let raw = &self.raw[value(self.raw)..];
+                let raw = raw.strip_prefix(b"\"").unwrap_or(raw);
+                !raw.first()
+                    .is_some_and(|first| first.is_ascii_alphanumeric() || b"/._-:".contains(first))
+            }
+        }
+    }
+
     /// A number, and one word: `$?`, `$#` and `$$` are, and nothing else that is expanded.
     pub(super) fn is_number(&self) -> bool {
         match self.literal() {

@@ -58,6 +58,7 @@ impl Shells {
                 ("PAYLOAD", "a[$(evil)]"),
                 ("NAMED", "evil"),
                 ("TIMEFORMAT", "timed"),
+                ("COMPOUND", "([a[$(evil)]]=1)"),
                 ("COMMAND", "evil now"),
                 ("ASSIGNMENT", "PS4=$(evil)"),
             ],

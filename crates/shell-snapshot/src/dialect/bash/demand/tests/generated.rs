@@ -87,6 +87,10 @@ pub(super) const WRITTEN: &[&str] = &[
     "PS4='$(evil)'; set -x; f",
     "NUMBER=PAYLOAD; NUMBER=$PAYLOAD",
     "ev f; sub; two; c ev evil",
+    "x=(a); declare x=$COMPOUND; export x=$COMPOUND; LIST=$COMPOUND",
+    "export LIST=$COMPOUND; readonly LIST=\"$COMPOUND\"",
+    "declare -a x; declare x=$COMPOUND",
+    "x=$COMPOUND; y=($COMPOUND \"$COMPOUND\"); export z=$COMPOUND; MAP=($COMPOUND)",
 ];
 
 const COMMANDS: &[&str] = &[
@@ -163,6 +167,9 @@ const COMMANDS: &[&str] = &[
     "typeset",
     "A=1",
     "x=$PAYLOAD",
+    "x=$COMPOUND",
+    "x=(a b)",
+    "declare x=$COMPOUND",
     "NUMBER=1",
     "set --",
     "\\f",
@@ -271,6 +278,13 @@ const ARGUMENTS: &[&str] = &[
     "ll",
     "two",
     "sub",
+    "$COMPOUND",
+    "\"$COMPOUND\"",
+    "x=$COMPOUND",
+    "LIST=$COMPOUND",
+    "LIST",
+    "-a x",
+    "-A",
 ];
 
 /// What holds commands: `@` is put in.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::dialect::bash::demand::context::{Context, Unproven};
-use crate::dialect::bash::demand::scan::named_in;
+use crate::dialect::bash::demand::scan::prove;
 
 const FUNCTIONS: &[&str] = &["f", "g", "h", "evil", "ls", "cd", "a.b", "[", "@", "é", "x y"];
 
@@ -39,12 +39,17 @@ fn context() -> Context {
         functions,
         aliases,
         integers: BTreeSet::from([b"INT".to_vec()]),
+        arrays: BTreeSet::new(),
     }
 }
 
 fn named(script: &str) -> Result<BTreeSet<&'static str>, Unproven> {
-    let named = named_in(script.as_bytes(), &context(), true)?;
-    Ok(named.into_iter().map(|index| FUNCTIONS[index as usize]).collect())
+    let found = prove(script.as_bytes(), &context(), true)?;
+    Ok(found
+        .functions
+        .into_iter()
+        .map(|index| FUNCTIONS[index as usize])
+        .collect())
 }
 
 /// A script, and the functions it needs.
@@ -280,6 +285,11 @@ const UNPROVEN: &[&str] = &[
     "export \"$x\"=1",
     "export \"$x=1\"",
     "declare \"a[f]=1\"",
+    "declare -a x=$y",
+    "declare -a x=\"$y\"",
+    "local -a 'x=(f)'",
+    "declare -a x='([f]=1)'",
+    "declare x=$y -A",
     "local $x",
     "command export A=$x",
     "\\export A=$x",
@@ -488,7 +498,7 @@ fn an_alias_of_a_reserved_word_changes_the_grammar() {
         let mut context = context();
         context.aliases.insert(name.into(), b"f".to_vec());
         let script = "if ! [[ x ]]; then { :; }; fi; for i in a; do :; done";
-        assert!(named_in(script.as_bytes(), &context, true).is_err(), "{name}");
+        assert!(prove(script.as_bytes(), &context, true).is_err(), "{name}");
     }
 }
 
@@ -512,18 +522,18 @@ fn nesting_is_bounded() {
 proptest::proptest! {
     #[test]
     fn any_bytes_are_proven_or_not(script: Vec<u8>) {
-        let _ = named_in(&script, &context(), true);
+        let _ = prove(&script, &context(), true);
     }
 
     #[test]
     fn any_text_of_the_shells_characters_is_proven_or_not(script in "[f $(){}<>|&;'\"`\\\\\n#=!\\[\\]*?~@:/%,^-]{0,60}") {
-        let _ = named_in(script.as_bytes(), &context(), true);
+        let _ = prove(script.as_bytes(), &context(), true);
     }
 }
 
 #[test]
 fn fuzz_script() {
     bolero::check!().for_each(|bytes: &[u8]| {
-        let _ = named_in(bytes, &context(), true);
+        let _ = prove(bytes, &context(), true);
     });
 }

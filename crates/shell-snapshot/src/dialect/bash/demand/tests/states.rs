@@ -109,6 +109,26 @@ fn variables_of_the_state_that_evaluate_are_not_to_be_assigned() {
 }
 
 #[test]
+fn what_looks_like_an_array_is_not_to_be_declared_of_one() {
+    let rc = "LIST=(a b); fills() { local names; read -ra names; }; local_() { local names=$1 other=$2; }\n";
+    assert_eq!(loaded(rc, "export A=$x; declare LIST=a; fills"), set(&["fills"]));
+    assert_eq!(loaded(rc, "local_ x y"), set(&["local_"]));
+    for script in [
+        "export LIST=$x",
+        "A=(a); export A=$x",
+        "export A=$x; A+=(b)",
+        "read -ra A; readonly A=\"$x\"",
+        "mapfile A; declare A=$x",
+        "mapfile; declare MAPFILE=$x",
+        "declare -A A; declare A='([x]=1)'",
+        "declare -a A; declare A=\\($x",
+        "local_ x y; fills",
+    ] {
+        assert_eq!(loaded(rc, script), None, "{script}");
+    }
+}
+
+#[test]
 fn parts_keep_their_line_numbers() {
     let functions: Vec<(Vec<u8>, Vec<u8>)> = [("a", "\n\n"), ("b", "\n"), ("c", "\n\n\n")]
         .iter()
@@ -131,6 +151,7 @@ fn parts_keep_their_line_numbers() {
         kept: BTreeSet::new(),
         aliases: HashMap::new(),
         integers: BTreeSet::new(),
+        arrays: BTreeSet::new(),
         traps: Vec::new(),
     })
     .unwrap();
