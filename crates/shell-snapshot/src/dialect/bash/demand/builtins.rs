@@ -116,6 +116,9 @@ pub(super) fn check<'a>(scanner: &mut Scanner<'a>, words: &[Word<'a>], is_wrappe
     let Some(name) = command.literal() else {
         return Err(Unproven("takes the name of a command from a variable"));
     };
+    if name.starts_with(b"%") {
+        return Err(Unproven("takes a job for a command"));
+    }
     if ANYTHING.contains(&name) || !OTHERS.contains(&name) {
         // A program, a function, or nothing: what the script is given for a program cannot run in this shell.
         return Ok(());

@@ -199,6 +199,8 @@ const UNPROVEN: &[&str] = &[
     "compgen -A function",
     "mapfile -C f -c 1 x",
     "mapfile -tC f x",
+    "%1",
+    "%% f",
     "fc -s",
     "history",
     // Functions that are listed or tested.
