@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use exec_process::{Inherited, Rewrite};
 
+use crate::sealed::SealedFile;
 use crate::snapshot::{ReplayKind, Snapshot};
 use crate::state::Transport;
 use crate::{Failure, Request, ShellKind};
@@ -63,8 +64,11 @@ impl<'a> LoginScript<'a> {
             )
             .ok_or(Unrestored::NoTransport)?;
         let inherited = match &snapshot.file {
-            Some(file) => {
-                let open = file.open();
+            Some(whole) => {
+                let open = match &replay.file {
+                    Some(part) => SealedFile::new(part).and_then(|part| part.open()),
+                    None => whole.open(),
+                };
                 let descriptor = open.map_err(|error| Unrestored::Descriptor(error.kind()))?;
                 vec![Inherited {
                     number: DESCRIPTOR,

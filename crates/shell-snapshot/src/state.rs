@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use exec_process::environment::Environment;
 
 use crate::Inventory;
+use crate::dialect::Demand;
 
 /// A capture, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub(crate) struct State {
     pub(crate) file: Vec<u8>,
     /// The same as text, for a sandbox in which descriptors cannot be opened by path; empty if `file` is text.
     pub(crate) text: Vec<u8>,
+    /// Tells what of `file` a script needs, if it may do with less than all of it.
+    pub(crate) demand: Option<Demand>,
 }
 
 /// How a command gets its state.
@@ -49,4 +52,6 @@ pub(crate) struct Replay {
     pub(crate) set: Environment,
     /// Left out of it.
     pub(crate) unset: Vec<OsString>,
+    /// What the file holds for this script, if not the whole state.
+    pub(crate) file: Option<Vec<u8>>,
 }

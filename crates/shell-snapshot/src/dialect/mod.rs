@@ -5,6 +5,7 @@ mod fish;
 mod sh;
 mod zsh;
 
+pub(crate) use bash::Demand;
 pub use zsh::remove_place;
 
 use std::ffi::{OsStr, OsString};

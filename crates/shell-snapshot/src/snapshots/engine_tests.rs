@@ -41,6 +41,7 @@ impl Dialect for Plain {
             state: State {
                 file: sections.get("state"),
                 text: Vec::new(),
+                demand: None,
             },
             inventory: Inventory::default(),
         })
@@ -65,6 +66,7 @@ impl Dialect for Plain {
             arg0: None,
             set: [("STATE".into(), "9".into())].into(),
             unset: vec!["GONE".into()],
+            file: None,
         })
     }
 }

@@ -2,6 +2,7 @@
 //! that runs a script reads the state through BASH_ENV.
 
 mod capture;
+mod demand;
 mod functions;
 mod limits;
 mod mend;
@@ -13,6 +14,7 @@ mod startup;
 mod variables;
 mod words;
 
+pub(crate) use demand::Demand;
 pub(crate) use shell::Bash;
 
 #[cfg(test)]

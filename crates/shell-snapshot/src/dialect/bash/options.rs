@@ -104,6 +104,40 @@ const SHOPT_OFF: &[&str] = &[
     "xpg_echo",
 ];
 
+/// Of all, those that change neither how a script is read nor what it runs: for loading on demand.
+const PLAIN: &[&str] = &[
+    "autocd",
+    "cdable_vars",
+    "cdspell",
+    "checkhash",
+    "checkjobs",
+    "checkwinsize",
+    "cmdhist",
+    "complete_fullquote",
+    "direxpand",
+    "dirspell",
+    "dotglob",
+    "extglob",
+    "force_fignore",
+    "globstar",
+    "histappend",
+    "histreedit",
+    "histverify",
+    "hostcomplete",
+    "huponexit",
+    "lithist",
+    "mailwarn",
+    "no_empty_cmd_completion",
+    "nocaseglob",
+    "nocasematch",
+    "noclobber",
+    "notify",
+    "nullglob",
+    "pipefail",
+    "progcomp",
+    "progcomp_alias",
+];
+
 /// The options of a capture.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
@@ -189,6 +223,13 @@ pub(super) fn read(options: &[u8], shopt: &[u8]) -> Result<Options, Failure> {
 }
 
 impl Options {
+    /// Whether none is as in no bare shell but such as change neither how a script is read nor what it runs.
+    pub(super) fn are_plain(&self) -> bool {
+        self.names
+            .iter()
+            .all(|name| PLAIN.iter().any(|plain| plain.as_bytes() == &name[..]))
+    }
+
     /// The statements for `shopt`.
     pub(super) fn shopt(&self) -> String {
         statement("shopt -s", &self.on) + &statement("shopt -u", &self.off)

@@ -24,10 +24,13 @@ pub(super) fn command(
 ) -> Replay {
     let mut unset: Vec<OsString> = STATE_ONLY.iter().map(Into::into).collect();
     let mut set = Environment::new();
+    let mut file = None;
     let script = match transport {
         // What BASH_ENV names is read before the script, by every bash that runs one. It is not part of the script, so
         // `$0`, line numbers, `$BASH_EXECUTION_STRING` and the like are those of the script alone.
         Transport::File(descriptor) => {
+            let demand = state.demand.as_ref();
+            file = demand.and_then(|demand| demand.cut(&state.file, script.as_bytes()));
             set.insert("BASH_ENV".into(), format!("/proc/self/fd/{descriptor}").into());
             script.to_owned()
         }
@@ -53,6 +56,7 @@ pub(super) fn command(
         arg0: None,
         set,
         unset,
+        file,
     }
 }
 

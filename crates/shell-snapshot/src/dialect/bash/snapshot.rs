@@ -1,7 +1,10 @@
 //! Makes a snapshot of a capture: the environment, and the text that restores everything else.
 
+use std::collections::HashMap;
+
 use exec_process::environment::Environment;
 
+use super::demand::{Demand, Source};
 use super::functions::{self, Functions, Listings};
 use super::limits::{self, Limits};
 use super::options::{self, Options};
@@ -83,6 +86,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
     for (_, definition) in &functions.definitions {
         text.extend(definition);
     }
+    let functions_end = text.len();
     text.extend(&functions.whole);
     for definition in &functions.mended {
         text.extend([b"\\builtin eval ", &quoted(definition)[..], b" 2>&-\n"].concat());
@@ -105,14 +109,42 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
         );
     }
     text.extend(last_options(&options, &posix));
-    text.extend(last_statement(&section("disabled")?, &options));
+    let disabled = section("disabled")?;
+    text.extend(last_statement(&disabled, &options));
     text.extend(overriding.trim_ascii());
     text.extend(b"\n}");
+    let is_plain = options.are_plain()
+        && !variables.has_references
+        // Leaving functions out has the shell's line number assigned.
+        && !variables.exported_own.iter().any(|name| name == b"LINENO")
+        && functions.whole.is_empty()
+        && functions.mended.is_empty()
+        && !functions.attributes.keys().any(|attributes| attributes.contains(&b't'))
+        && !disabled.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"enable -n "))
+        && overriding.trim_ascii().is_empty();
+    let demand = is_plain.then(|| {
+        Demand::new(Source {
+            text: &text,
+            functions: &functions.definitions,
+            functions_end,
+            kept: functions
+                .attributes
+                .values()
+                .flatten()
+                .map(|name| &name[..])
+                .collect(),
+            aliases: aliases.values,
+            integers: variables.integers,
+            arrays: variables.arrays,
+            traps: traps.commands,
+        })
+    });
     Ok(Captured {
         environment: variables.environment,
         state: State {
             file: text,
             text: Vec::new(),
+            demand: demand.flatten(),
         },
         inventory,
     })
@@ -123,6 +155,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
 struct Aliases {
     statement: Vec<u8>,
     names: Vec<Name>,
+    values: HashMap<Name, Vec<u8>>,
 }
 
 impl Aliases {
@@ -136,6 +169,8 @@ impl Aliases {
             };
             let name_end = memchr::memchr(b'=', words.raw).ok_or(Failure::InvalidCapture)?;
             aliases.names.push(words.raw[..name_end].to_vec());
+            let (name, value) = words.value.split_at(name_end);
+            aliases.values.insert(name.to_vec(), value[1..].to_vec());
             if aliases.statement.is_empty() {
                 aliases.statement.extend(b"alias --");
             }
@@ -154,6 +189,8 @@ impl Aliases {
 #[derive(Default)]
 struct Traps {
     statements: Vec<u8>,
+    /// What they run.
+    commands: Vec<Vec<u8>>,
     left_out: Vec<LeftOut>,
 }
 
@@ -172,9 +209,12 @@ impl Traps {
                     what: [b"trap ", signal.raw].concat(),
                     why,
                 }),
-                None => traps
-                    .statements
-                    .extend([b"\\builtin trap -- ", command.raw, b" ", signal.raw, b"\n"].concat()),
+                None => {
+                    traps
+                        .statements
+                        .extend([b"\\builtin trap -- ", command.raw, b" ", signal.raw, b"\n"].concat());
+                    traps.commands.push(command.value.clone());
+                }
             }
         }
         Ok(traps)

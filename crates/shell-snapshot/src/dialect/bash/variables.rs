@@ -113,6 +113,12 @@ pub(super) struct Variables {
     pub(super) statements: Vec<u8>,
     /// The shell's own that are exported: to be exported when everything else is done.
     pub(super) exported_own: Vec<Name>,
+    /// Those that evaluate what is assigned to them, less the shell's own.
+    pub(super) integers: BTreeSet<Name>,
+    /// Those that are arrays, less the shell's own.
+    pub(super) arrays: BTreeSet<Name>,
+    /// Whether one stands for another.
+    pub(super) has_references: bool,
     /// Those in `statements` that are state.
     pub(super) names: BTreeSet<Name>,
     /// What cannot be kept.
@@ -190,6 +196,7 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
     for statement in &statements {
         let variable = Variable::read(statement).ok_or(Failure::InvalidCapture)?;
         seen.insert(variable.name);
+        read.has_references |= variable.has(b'n');
         if variable.name.starts_with(b"__exec_") || variable.is_one_of(NOT_KEPT) {
             continue;
         }
@@ -205,6 +212,12 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
                 why: "it names a descriptor, and descriptors are not kept",
             });
             continue;
+        }
+        if variable.has(b'a') || variable.has(b'A') {
+            read.arrays.insert(variable.name.to_vec());
+        }
+        if variable.has(b'i') && !variable.is_bare(given) {
+            read.integers.insert(variable.name.to_vec());
         }
         if !variable.is_passed_on() {
             if !variable.is_bare(given) {

@@ -118,6 +118,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
         state: State {
             file: state,
             text: Vec::new(),
+            demand: None,
         },
         inventory,
     })

@@ -57,6 +57,7 @@ pub(super) fn command(
         arg0: None,
         set,
         unset: Vec::new(),
+        file: None,
     })
 }
 
@@ -68,6 +69,7 @@ mod tests {
         let state = State {
             file,
             text: Vec::new(),
+            demand: None,
         };
         command(
             Path::new("/bin/fish"),

@@ -110,6 +110,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
         state: State {
             file: state,
             text: Vec::new(),
+            demand: None,
         },
         inventory,
     })

@@ -65,6 +65,7 @@ pub(super) fn command(
         arg0: None,
         set,
         unset: Vec::new(),
+        file: None,
     })
 }
 
@@ -122,6 +123,7 @@ mod tests {
         let state = State {
             file: file.to_vec(),
             text: Vec::new(),
+            demand: None,
         };
         command(
             Path::new("/bin/sh"),

@@ -23,14 +23,20 @@ pub(super) fn state(text: Vec<u8>, compiled: Vec<u8>, inline: bool) -> State {
         State {
             file: [INLINE, &close, &text].concat(),
             text: Vec::new(),
+            demand: None,
         }
     } else if compiled.is_empty() {
         State {
             file: [&close[..], &text].concat(),
             text: Vec::new(),
+            demand: None,
         }
     } else {
-        State { file: compiled, text }
+        State {
+            file: compiled,
+            text,
+            demand: None,
+        }
     }
 }
 
@@ -100,6 +106,7 @@ pub(super) fn command(
         arg0: None,
         set,
         unset: Vec::new(),
+        file: None,
     })
 }
 

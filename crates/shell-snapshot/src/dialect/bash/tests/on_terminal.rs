@@ -20,16 +20,16 @@ use crate::dialect::{Dialect, Try};
 use crate::sections::{Frame, Sections};
 use crate::state::{Captured, State, Transport};
 
-pub(super) const SHELL: &str = "/bin/bash";
+pub(in crate::dialect::bash) const SHELL: &str = "/bin/bash";
 
 /// A home with startup files, and a working directory.
-pub(super) struct Home {
+pub(in crate::dialect::bash) struct Home {
     root: TempDir,
-    pub(super) environment: Environment,
+    pub(in crate::dialect::bash) environment: Environment,
 }
 
 impl Home {
-    pub(super) fn new(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Self {
+    pub(in crate::dialect::bash) fn new(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
         for folder in ["home", "work"] {
             fs::create_dir(root.path().join(folder)).unwrap();
@@ -67,12 +67,12 @@ impl Home {
         self.root.path().join("home")
     }
 
-    pub(super) fn work(&self) -> PathBuf {
+    pub(in crate::dialect::bash) fn work(&self) -> PathBuf {
         self.root.path().join("work")
     }
 
     /// The text with the folders' names in place of `@HOME@` and `@WORK@`.
-    pub(super) fn placed(&self, text: &str) -> String {
+    pub(in crate::dialect::bash) fn placed(&self, text: &str) -> String {
         let (home, work) = (
             self.home().display().to_string(),
             self.work().display().to_string(),
@@ -81,7 +81,7 @@ impl Home {
     }
 
     /// What the shell makes of its files.
-    pub(super) fn capture(&self, try_: Try) -> Result<Captured, Failure> {
+    pub(in crate::dialect::bash) fn capture(&self, try_: Try) -> Result<Captured, Failure> {
         let frame = frame();
         let command = Bash.capture(Path::new(SHELL), try_, &frame, &self.environment);
         let stream = self.root.path().join("stream");
@@ -135,11 +135,16 @@ impl Home {
     }
 
     /// A command with the state and the environment of a capture.
-    pub(super) fn run(&self, captured: &Captured, transport: Transport, script: &OsStr) -> Output {
+    pub(in crate::dialect::bash) fn run(
+        &self,
+        captured: &Captured,
+        transport: Transport,
+        script: &OsStr,
+    ) -> Output {
         self.run_state(&captured.state, &captured.environment, transport, script)
     }
 
-    pub(super) fn run_state(
+    pub(in crate::dialect::bash) fn run_state(
         &self,
         state: &State,
         environment: &Environment,
@@ -153,7 +158,7 @@ impl Home {
         environment.retain(|name, _| !replay.unset.contains(name));
         environment.extend(replay.set);
         let file = self.root.path().join("state");
-        fs::write(&file, &state.file).unwrap();
+        fs::write(&file, replay.file.as_ref().unwrap_or(&state.file)).unwrap();
         let descriptor = matches!(transport, Transport::File(_));
         // Through env(1), which hands on an environment as it is; dash has the descriptor in place.
         let assignments = environment
@@ -178,7 +183,7 @@ impl Home {
     }
 }
 
-pub(super) fn frame() -> Frame {
+pub(in crate::dialect::bash) fn frame() -> Frame {
     Frame {
         nonce: "0123456789abcdef0123456789abcdef".to_owned(),
         descriptor: 200,
@@ -186,7 +191,7 @@ pub(super) fn frame() -> Frame {
 }
 
 /// As a shell would tell it.
-pub(super) fn status(output: &Output) -> i32 {
+pub(in crate::dialect::bash) fn status(output: &Output) -> i32 {
     output
         .status
         .code()

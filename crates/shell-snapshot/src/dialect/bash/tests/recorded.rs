@@ -181,6 +181,7 @@ fn a_stream_becomes_a_snapshot() {
         state: State {
             file: [snapshot::FILE_HEADER, STATE].concat().into_bytes(),
             text: Vec::new(),
+            demand: None,
         },
         inventory: Inventory {
             functions: names(&["enable", "f", "g-2"]),
