@@ -1,42 +1,23 @@
 //! `exec-server run --snapshot`: the command has the state of the user's own shell.
 
-use std::fs;
-use std::path::PathBuf;
-
+use exec_tests::home::Home;
 use exec_tests::run::RunBuilder;
 use exec_tests::server::Ending;
 use exec_tests::{Run, ours_only};
 
-/// A home of its own.
-struct Home(tempfile::TempDir);
+/// `exec-server run ARGUMENTS…`, by a user of that home whose shell is bash.
+fn run(home: &Home, arguments: &[&str]) -> RunBuilder {
+    let folder = home.dir().to_str().expect("text");
+    Run::of(arguments)
+        .env("HOME", folder)
+        .env("SHELL", "/bin/bash")
+        .directory(folder)
+}
 
-impl Home {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let home = Self(tempfile::tempdir().expect("a directory"));
-        for (name, text) in files {
-            fs::write(home.path(name), text).expect("written");
-        }
-        home
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// `exec-server run ARGUMENTS…`, by a user of that home whose shell is bash.
-    fn run(&self, arguments: &[&str]) -> RunBuilder {
-        let home = self.0.path().to_str().expect("text");
-        Run::of(arguments)
-            .env("HOME", home)
-            .env("SHELL", "/bin/bash")
-            .directory(home)
-    }
-
-    /// Ending, stdout and stderr of it.
-    fn said(&self, arguments: &[&str]) -> (Ending, String, String) {
-        let said = self.run(arguments).output();
-        (said.ending, said.text(), said.errors())
-    }
+/// Ending, stdout and stderr of it.
+fn outcome(home: &Home, arguments: &[&str]) -> (Ending, String, String) {
+    let said = run(home, arguments).output();
+    (said.ending, said.text(), said.errors())
 }
 
 fn said(ending: Ending, text: &str) -> (Ending, String, String) {
@@ -53,9 +34,8 @@ fn a_script_has_functions_aliases_and_variables_and_startup_runs_once() {
     let home = Home::new(&[(".bashrc", BASHRC)]);
     let script = "s \"$FROM_RC\" $own && bash -c 'echo $FROM_RC'; exit 7";
     let expected = said(Ending::Exit(7), "<a b><1>\na b\n");
-    assert_eq!(home.said(&["--snapshot", "--", script]), expected);
-    let runs = fs::read_to_string(home.path("runs")).expect("there");
-    assert_eq!(runs, "run\n");
+    assert_eq!(outcome(&home, &["--snapshot", "--", script]), expected);
+    assert_eq!(home.lines("runs"), 1);
 }
 
 #[test]
@@ -65,7 +45,7 @@ fn several_words_are_a_command_and_arrive_as_they_are() {
     let words = ["s", "a b", "", "$HOME", "it's", "*", "x=y"];
     let arguments = [&["--snapshot", "--"], &words[..]].concat();
     let expected = said(Ending::Exit(0), "<a b><><$HOME><it's><*><x=y>\n");
-    assert_eq!(home.said(&arguments), expected);
+    assert_eq!(outcome(&home, &arguments), expected);
 }
 
 #[test]
@@ -74,7 +54,7 @@ fn another_shell_can_be_named() {
     let home = Home::new(&[(".profile", "alias hi='echo hello'\n")]);
     for shell in ["--snapshot=sh", "--snapshot=/bin/sh", "-s=sh"] {
         let expected = said(Ending::Exit(0), "hello you\n");
-        assert_eq!(home.said(&[shell, "hi", "you"]), expected, "{shell}");
+        assert_eq!(outcome(&home, &[shell, "hi", "you"]), expected, "{shell}");
     }
 }
 
@@ -82,14 +62,12 @@ fn another_shell_can_be_named() {
 fn input_and_a_time_limit_are_as_without() {
     ours_only!();
     let home = Home::new(&[(".bashrc", BASHRC)]);
-    let run = home
-        .run(&["--snapshot", "--", "read -r line; s \"$line\""])
-        .start();
+    let run = run(&home, &["--snapshot", "--", "read -r line; s \"$line\""]).start();
     run.write(b"typed\n");
     run.close_stdin();
     assert_eq!(run.ended(), Ending::Exit(0));
     assert_eq!(run.stdout.text(), "<typed>\n");
-    let (ending, ..) = home.said(&["--snapshot", "--timeout", "0.2", "--", "sleep 100"]);
+    let (ending, ..) = outcome(&home, &["--snapshot", "--timeout", "0.2", "--", "sleep 100"]);
     assert_eq!(ending, Ending::Exit(124));
 }
 
@@ -97,7 +75,7 @@ fn input_and_a_time_limit_are_as_without() {
 fn a_startup_that_fails_is_told_and_the_command_runs() {
     ours_only!();
     let home = Home::new(&[(".profile", "exit 3\n")]);
-    let (ending, text, errors) = home.said(&["--snapshot", "--", "echo ran"]);
+    let (ending, text, errors) = outcome(&home, &["--snapshot", "--", "echo ran"]);
     assert_eq!((ending, text.as_str()), (Ending::Exit(0), "ran\n"));
     let told = "exec-server run: the command does not have your bash's state: its startup files ended it with an \
                 error; `exec-server snapshot` shows where\n";
@@ -122,7 +100,7 @@ fn what_is_no_shell_is_refused_in_words() {
             "exec-server run: /nowhere/bash: not found\n",
         ),
     ] {
-        let (ending, text, errors) = home.said(&[shell, "--", "echo ran"]);
+        let (ending, text, errors) = outcome(&home, &[shell, "--", "echo ran"]);
         assert_eq!((ending, text.as_str()), (Ending::Exit(code), ""), "{shell}");
         assert_eq!(errors, told);
     }

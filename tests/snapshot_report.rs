@@ -1,15 +1,13 @@
 //! `exec-server snapshot`: a person sees what a capture of their shell finds, what it costs, and where it fails.
 
-use std::fs;
 use std::time::Duration;
 
+use exec_tests::home::Home;
+use exec_tests::run::RunBuilder;
 use exec_tests::server::Ending;
 use exec_tests::{Run, eventually, ours_only};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-
-/// A home of its own.
-struct Home(tempfile::TempDir);
 
 /// What a report came to.
 struct Said {
@@ -18,38 +16,27 @@ struct Said {
     errors: String,
 }
 
-impl Home {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let home = tempfile::tempdir().expect("a directory");
-        for (name, text) in files {
-            fs::write(home.path().join(name), text).expect("written");
-        }
-        Self(home)
-    }
+/// `exec-server snapshot ARGUMENTS…`, by a user of that home whose shell is bash.
+fn snapshot(home: &Home, arguments: &[&str]) -> RunBuilder {
+    let folder = home.dir().to_str().expect("text");
+    Run::program(&[&["snapshot"], arguments].concat())
+        .env("HOME", folder)
+        .env("SHELL", "/bin/bash")
+        .directory(folder)
+}
 
-    /// `exec-server snapshot ARGUMENTS…`, by a user of that home whose shell is bash.
-    fn report(&self, arguments: &[&str]) -> Said {
-        let home = self.0.path().to_str().expect("text");
-        let said = Run::program(&[&["snapshot"], arguments].concat())
-            .env("HOME", home)
-            .env("SHELL", "/bin/bash")
-            .directory(home)
-            .output();
-        Said {
-            ending: said.ending,
-            text: said.text(),
-            errors: said.errors(),
-        }
+fn report(home: &Home, arguments: &[&str]) -> Said {
+    let said = snapshot(home, arguments).output();
+    Said {
+        ending: said.ending,
+        text: said.text(),
+        errors: said.errors(),
     }
+}
 
-    fn json(&self, arguments: &[&str]) -> Value {
-        let said = self.report(&[&["--json"], arguments].concat());
-        serde_json::from_str(&said.text).unwrap_or_else(|error| panic!("{error}: {}", said.text))
-    }
-
-    fn runs(&self) -> usize {
-        fs::read_to_string(self.0.path().join("runs")).map_or(0, |text| text.lines().count())
-    }
+fn json_report(home: &Home, arguments: &[&str]) -> Value {
+    let said = report(home, &[&["--json"], arguments].concat());
+    serde_json::from_str(&said.text).unwrap_or_else(|error| panic!("{error}: {}", said.text))
 }
 
 impl Said {
@@ -79,7 +66,7 @@ const BASHRC: &str = "case $- in *i*) ;; *) return;; esac\n\
 fn what_is_found_is_told_by_kind_and_name_and_never_by_value() {
     ours_only!();
     let home = Home::new(&[(".bashrc", BASHRC)]);
-    let said = home.report(&[]);
+    let said = report(&home, &[]);
     assert_eq!((said.ending, said.errors.as_str()), (Ending::Exit(0), ""));
     assert!(
         said.text.starts_with("bash (/bin/bash): 2 functions, 1 alias, "),
@@ -99,7 +86,7 @@ fn what_is_found_is_told_by_kind_and_name_and_never_by_value() {
     ]);
     for arguments in [&[][..], &["--profile"], &["--json"], &["--json", "--profile"]] {
         assert!(
-            !home.report(arguments).text.contains("value-to-hide"),
+            !report(&home, arguments).text.contains("value-to-hide"),
             "{arguments:?}"
         );
     }
@@ -109,23 +96,20 @@ fn what_is_found_is_told_by_kind_and_name_and_never_by_value() {
 fn json_is_one_object_of_the_same() {
     ours_only!();
     let home = Home::new(&[(".bashrc", BASHRC)]);
-    let report = home.json(&[]);
-    assert_eq!(report["shell"], json!({"name": "bash", "path": "/bin/bash"}));
-    assert_eq!(report["cwd"], json!(home.0.path()));
-    let snapshot = &report["snapshot"];
+    let found = json_report(&home, &[]);
+    assert_eq!(found["shell"], json!({"name": "bash", "path": "/bin/bash"}));
+    assert_eq!(found["cwd"], json!(home.dir()));
+    let snapshot = &found["snapshot"];
     assert_eq!(snapshot["functions"], json!(["_g", "f"]));
     assert_eq!(snapshot["interactive"], true);
-    assert_eq!(
-        (&report["failure"], &report["trace"]),
-        (&Value::Null, &Value::Null)
-    );
-    let bashrc = json!({"path": home.0.path().join(".bashrc"), "present": true});
+    assert_eq!((&found["failure"], &found["trace"]), (&Value::Null, &Value::Null));
+    let bashrc = json!({"path": home.path(".bashrc"), "present": true});
     assert!(
-        report["watchedFiles"]
+        found["watchedFiles"]
             .as_array()
             .expect("a list")
             .contains(&bashrc),
-        "{report}"
+        "{found}"
     );
 }
 
@@ -133,10 +117,10 @@ fn json_is_one_object_of_the_same() {
 fn startup_runs_once_and_once_more_only_to_be_profiled() {
     ours_only!();
     let home = Home::new(&[(".bashrc", BASHRC)]);
-    home.report(&[]);
-    assert_eq!(home.runs(), 1);
-    home.report(&["--profile"]);
-    assert_eq!(home.runs(), 3);
+    report(&home, &[]);
+    assert_eq!(home.lines("runs"), 1);
+    report(&home, &["--profile"]);
+    assert_eq!(home.lines("runs"), 3);
 }
 
 /// Startup files of which one line takes most of the time, and prints nowhere.
@@ -151,11 +135,11 @@ fn a_profile_names_the_slow_file_and_line() {
         if shell == "zsh" && !std::path::Path::new("/usr/bin/zsh").exists() {
             continue;
         }
-        let report = home.json(&["--profile", "--shell", shell]);
-        let trace = &report["trace"];
-        assert_eq!(trace["ending"]["kind"], "complete", "{report}");
+        let found = json_report(&home, &["--profile", "--shell", shell]);
+        let trace = &found["trace"];
+        assert_eq!(trace["ending"]["kind"], "complete", "{found}");
         let slowest = &trace["files"][0];
-        assert_eq!(slowest["path"], json!(home.0.path().join(".tool")), "{trace}");
+        assert_eq!(slowest["path"], json!(home.path(".tool")), "{trace}");
         let (micros, line) = (slowest["micros"].as_u64(), slowest["slowestLine"].as_u64());
         assert!(
             micros >= Some(300_000) && trace["totalMicros"].as_u64() >= micros,
@@ -171,13 +155,13 @@ fn a_trace_that_startup_files_end_is_no_files_time() {
     ours_only!();
     for bashrc in ["set +x\nsleep 0.3\n", "set +xv\n. ~/.tool\nslow\n"] {
         let home = Home::new(&[(".bashrc", bashrc), (".tool", TOOL)]);
-        let trace = &home.json(&["--profile"])["trace"];
+        let trace = &json_report(&home, &["--profile"])["trace"];
         assert!(trace["untracedMicros"].as_u64() >= Some(300_000), "{trace}");
         assert!(trace["files"][0]["micros"].as_u64() < Some(300_000), "{trace}");
     }
     // One that only sends stderr elsewhere still is traced.
     let home = Home::new(&[(".bashrc", "exec 2>/dev/null\nsleep 0.3\n")]);
-    let trace = &home.json(&["--profile"])["trace"];
+    let trace = &json_report(&home, &["--profile"])["trace"];
     assert_eq!(
         (&trace["untracedMicros"], &trace["files"][0]["slowestLine"]),
         (&json!(0), &json!(2)),
@@ -189,7 +173,7 @@ fn a_trace_that_startup_files_end_is_no_files_time() {
 fn a_profile_is_shown_as_one_of_a_traced_run() {
     ours_only!();
     let home = Home::new(&[(".bashrc", SLOW), (".tool", TOOL)]);
-    home.report(&["--profile"]).has(&[
+    report(&home, &["--profile"]).has(&[
         "\nTime by file, in a second run that was traced: ",
         " %  ~/.tool\n",
         " ms of it at line 3\n",
@@ -200,7 +184,7 @@ fn a_profile_is_shown_as_one_of_a_traced_run() {
 fn a_shell_that_cannot_tell_files_tells_the_total() {
     ours_only!();
     let home = Home::new(&[(".profile", "alias hi=echo\n")]);
-    let said = home.report(&["--profile", "--shell", "sh"]);
+    let said = report(&home, &["--profile", "--shell", "sh"]);
     assert_eq!(said.ending, Ending::Exit(0));
     said.has(&["Its startup took ", "\nAliases (1)\n  hi\n"]);
     assert_eq!(
@@ -231,7 +215,7 @@ fn a_startup_that_fails_is_told_with_its_line_and_a_way_out() {
     ] {
         // Read by every login shell: one that is not interactive fails like it.
         let home = Home::new(&[(".bash_profile", ". ~/.bashrc\n"), (".bashrc", bashrc)]);
-        let said = home.report(&[]);
+        let said = report(&home, &[]);
         assert_eq!(said.ending, Ending::Exit(1), "{}", said.text);
         let flat = said.text.replace('\n', " ");
         assert!(
@@ -249,7 +233,7 @@ fn a_startup_that_fails_is_told_with_its_line_and_a_way_out() {
 fn a_shell_that_cannot_tell_the_line_is_told_how_to_see_it() {
     ours_only!();
     let home = Home::new(&[(".profile", "exit 3\n")]);
-    let said = home.report(&["--shell", "/bin/sh"]);
+    let said = report(&home, &["--shell", "/bin/sh"]);
     assert_eq!((said.ending, said.errors.as_str()), (Ending::Exit(1), ""));
     said.has(&["\n    EXEC_SERVER_SNAPSHOT=1 /bin/sh -lixc exit\n"]);
 }
@@ -258,12 +242,8 @@ fn a_shell_that_cannot_tell_the_line_is_told_how_to_see_it() {
 fn an_interrupted_report_leaves_nothing() {
     ours_only!();
     let home = Home::new(&[(".bash_profile", "touch ~/began\nsleep 1000\n")]);
-    let folder = home.0.path().to_str().expect("text");
-    let run = Run::program(&["snapshot"])
-        .env("HOME", folder)
-        .env("SHELL", "/bin/bash")
-        .start();
-    let began = home.0.path().join("began");
+    let run = snapshot(&home, &[]).start();
+    let began = home.path("began");
     eventually(Duration::from_secs(20), || began.exists().then_some(())).expect("startup began");
     run.signal(Signal::INT);
     // That nothing is left is seen when it is dropped.
@@ -275,7 +255,7 @@ fn a_guarded_line_is_left_out() {
     ours_only!();
     let guarded = "[ -n \"$EXEC_SERVER_SNAPSHOT\" ] || exit 7\nafter() { :; }\n";
     let home = Home::new(&[(".bash_profile", guarded)]);
-    let said = home.report(&[]);
+    let said = report(&home, &[]);
     assert_eq!(said.ending, Ending::Exit(0), "{}", said.text);
     said.has(&["\nFunctions (1)\n  after\n"]);
 }
@@ -285,14 +265,14 @@ fn a_startup_that_ends_only_at_a_terminal_is_told_beside_what_was_found() {
     ours_only!();
     let profile = "from_login() { :; }\ncase $- in *i*) exec true;; esac\n";
     let home = Home::new(&[(".bash_profile", profile)]);
-    let said = home.report(&[]);
+    let said = report(&home, &[]);
     assert_eq!(said.ending, Ending::Exit(0), "{}", said.text);
     said.has(&[
         "\nFunctions (1)\n  from_login\n",
         "\nThis is of a startup that is not interactive: ",
         "It ended at ~/.bash_profile, line 2, with status 0",
     ]);
-    assert_eq!(home.json(&[])["snapshot"]["interactive"], false);
+    assert_eq!(json_report(&home, &[])["snapshot"]["interactive"], false);
 }
 
 #[test]
@@ -307,7 +287,7 @@ fn what_cannot_be_tried_is_told_in_a_line() {
         (&["--shell", "/nowhere/zsh"], "/nowhere/zsh: no such program"),
         (&["--cwd", "/nowhere"], "/nowhere: no such directory"),
     ] {
-        let said = home.report(arguments);
+        let said = report(&home, arguments);
         assert_eq!((said.ending, said.text.as_str()), (Ending::Exit(125), ""));
         assert_eq!(said.errors, format!("exec-server snapshot: {told}\n"));
     }

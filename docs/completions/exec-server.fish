@@ -27,7 +27,7 @@ end
 complete -c exec-server -n "__fish_exec_server_needs_command" -l listen -d 'Where the client is' -r -f -a "stdio\t'On stdin and stdout'"
 complete -c exec-server -n "__fish_exec_server_needs_command" -l log-format -d 'How log lines on stderr look' -r -f -a "text\t'For people'
 json\t'One JSON object a line'"
-complete -c exec-server -n "__fish_exec_server_needs_command" -l log -d 'What is logged on stderr, as RUST_LOG says it and before that' -r
+complete -c exec-server -n "__fish_exec_server_needs_command" -l log -d 'What is logged on stderr, in place of what RUST_LOG says' -r
 complete -c exec-server -n "__fish_exec_server_needs_command" -l cgroup -d 'Whether a command gets a cgroup of its own' -r -f -a "auto\t'Where one is writable'
 off\t'Never'"
 complete -c exec-server -n "__fish_exec_server_needs_command" -l metrics-listen -d 'Where metrics can be scraped: an IP address and port, unix:PATH, or off' -r
@@ -39,7 +39,7 @@ complete -c exec-server -n "__fish_exec_server_needs_command" -l metrics-allow-r
 complete -c exec-server -n "__fish_exec_server_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c exec-server -n "__fish_exec_server_needs_command" -s V -l version -d 'Print version'
 complete -c exec-server -n "__fish_exec_server_needs_command" -f -a "run" -d 'Run one command, through a daemon of its own'
-complete -c exec-server -n "__fish_exec_server_needs_command" -f -a "snapshot" -d 'Show what a snapshot of your shell holds, and why it has none'
+complete -c exec-server -n "__fish_exec_server_needs_command" -f -a "snapshot" -d 'Show what a snapshot of your shell holds, or why there is none'
 complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l timeout -d 'End the command and everything it started after so many seconds, such as 10 or 0.5' -r -f
 complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l cwd -d 'Run in this directory' -r -f -a "(__fish_complete_directories)"
 complete -c exec-server -n "__fish_exec_server_using_subcommand run" -l env -d 'Set a variable on top of the environment here; may be repeated' -r -f

@@ -218,6 +218,10 @@ pub const RUN_SIGNAL_MS: u64 = 200;
 /// has not taken is dropped.
 pub const RUN_OUTPUT_STALL_MS: u64 = 2_000;
 
+/// `exec-server snapshot`: longest record of a shell's trace, in bytes: a time, a line and a path, which the system
+/// lets have 4096.
+pub const TRACE_RECORD_BYTES: usize = 8 * 1024;
+
 /// Longest `shellSnapshot.scopeId`, in bytes: a name, not a place for data.
 pub const MAX_SCOPE_ID_BYTES: usize = 256;
 /// Snapshots cached at once; the least recently used goes first. A client has a handful of directories in work.

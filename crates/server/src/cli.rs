@@ -61,7 +61,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub(crate) log_format: Format,
 
-    /// What is logged on stderr, as RUST_LOG says it and before that
+    /// What is logged on stderr, in place of what RUST_LOG says
     #[arg(long, value_name = "FILTER")]
     pub(crate) log: Option<String>,
 
@@ -158,7 +158,7 @@ enum Command {
         after_help = run::EXIT_STATUS
     )]
     Run(run::Args),
-    /// Show what a snapshot of your shell holds, and why it has none
+    /// Show what a snapshot of your shell holds, or why there is none
     ///
     /// Commands can start from a snapshot of your own shell: its functions, aliases, options and variables, without
     /// your startup files being run again. This takes one and shows it: names, sizes and times, never a value.

@@ -46,6 +46,10 @@ pub(crate) fn of(figure: Figure) -> &'static [Bar] {
         Figure::MemoryAfter => &[Bar::AtMost(14.0)],
         Figure::CrowdRoundTrip => &[Bar::Times(2.0, Figure::CrowdRoundTripIdle)],
         Figure::CrowdEcho => &[Bar::Times(2.0, Figure::CrowdEchoIdle)],
+        Figure::SnapshotSmall => &[Bar::FloorPlus(1.0), Bar::PeerOver(3.0)],
+        Figure::SnapshotFew | Figure::SnapshotZsh => &[Bar::FloorPlus(2.0)],
+        Figure::SnapshotAll => &[Bar::FloorPlus(1.0)],
+        Figure::SnapshotCapture => &[Bar::FloorPlus(20.0)],
         Figure::Echo | Figure::CrowdRoundTripIdle | Figure::CrowdEchoIdle => &[],
     }
 }

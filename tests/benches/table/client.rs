@@ -1,6 +1,7 @@
 //! A server, and a blocking client that reads of each line only what it must.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use memchr::memmem;
 use crate::Error;
 use crate::lines::Lines;
 use crate::messages::{
-    Descriptors, NOTHING, Reply, expect_result, is_about, is_echo, request_line, start_params,
+    Descriptors, NOTHING, Reply, expect_result, is_about, is_echo, is_failure, request_line, start_params,
 };
 use crate::own_processes::{Descendants, OwnProcesses};
 use crate::watchdog::Watchdog;
@@ -18,6 +19,8 @@ use crate::watchdog::Watchdog;
 const GOES_WITHIN: Duration = Duration::from_secs(15);
 /// How long all that is asked of a server may take; one that hangs is killed and its figure not measured.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(180);
+/// The end of the handshake.
+const INITIALIZED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n";
 
 /// A running server with a client.
 #[derive(Debug)]
@@ -36,15 +39,20 @@ impl Server {
     /// It cannot be started.
     pub(crate) fn spawn(command: &[String]) -> Result<(Self, Instant), Error> {
         let (program, arguments) = command.split_first().ok_or("an empty command")?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Self::spawn_command(command)
+    }
+
+    fn spawn_command(mut command: Command) -> Result<(Self, Instant), Error> {
         let watchdog = Watchdog::start(ANSWERS_WITHIN);
         let begun = Instant::now();
-        let mut child = Command::new(program)
-            .args(arguments)
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| format!("{program}: {error}"))?;
+            .map_err(|error| format!("{}: {error}", command.get_program().display()))?;
         watchdog.watch(child.id());
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or("no stdout")?;
@@ -64,10 +72,28 @@ impl Server {
     /// It cannot be started, or does not answer.
     pub(crate) fn open(command: &[String]) -> Result<(Self, Duration), Error> {
         let (mut server, begun) = Self::spawn(command)?;
-        server.call("initialize", r#"{"clientName":"bench"}"#)?;
+        server.initialize()?;
         let answered = begun.elapsed();
-        server.send(b"{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n")?;
+        server.send(INITIALIZED)?;
         Ok((server, answered))
+    }
+
+    /// Starts it for a user with this home, and shakes hands.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not answer.
+    pub(crate) fn open_at(command: &[String], home: &Path) -> Result<Self, Error> {
+        let (program, arguments) = command.split_first().ok_or("an empty command")?;
+        let mut command = Command::new(program);
+        command.args(arguments).env("HOME", home);
+        let (mut server, _) = Self::spawn_command(command)?;
+        server.initialize()?;
+        server.send(INITIALIZED)?;
+        Ok(server)
+    }
+
+    fn initialize(&mut self) -> Result<(), Error> {
+        self.call("initialize", r#"{"clientName":"bench"}"#)
     }
 
     /// The processes that are the server: the daemon and its helpers.
@@ -112,6 +138,16 @@ impl Server {
         }
     }
 
+    /// The same: how long it took.
+    ///
+    /// # Errors
+    /// The answer is an error, or none comes.
+    pub(crate) fn timed_call(&mut self, method: &str, params: &str) -> Result<Duration, Error> {
+        let begun = Instant::now();
+        self.call(method, params)?;
+        Ok(begun.elapsed())
+    }
+
     /// Starts a process and waits for the answer.
     ///
     /// # Errors
@@ -125,9 +161,16 @@ impl Server {
     /// # Errors
     /// It did not start.
     pub(crate) fn run(&mut self, id: &str, argv: &[&str], stdio: Descriptors) -> Result<Duration, Error> {
-        let params = start_params(id, argv, stdio);
+        self.run_params(&start_params(id, argv, stdio))
+    }
+
+    /// The same for params of `process/start`.
+    ///
+    /// # Errors
+    /// It did not start.
+    pub(crate) fn run_params(&mut self, params: &str) -> Result<Duration, Error> {
         let begun = Instant::now();
-        let reply = Reply::to(self.request("process/start", &params)?);
+        let reply = Reply::to(self.request("process/start", params)?);
         loop {
             let line = self.lines.next()?;
             if is_about(line, "process/closed") {
@@ -137,6 +180,29 @@ impl Server {
                 expect_result(line)?;
             }
         }
+    }
+
+    /// Runs a process to its end.
+    ///
+    /// # Errors
+    /// It did not start, or ended with another status than 0.
+    pub(crate) fn expect_success(&mut self, params: &str) -> Result<(), Error> {
+        let reply = Reply::to(self.request("process/start", params)?);
+        let mut failed = false;
+        loop {
+            let line = self.lines.next()?;
+            failed |= is_failure(line);
+            if is_about(line, "process/closed") {
+                break;
+            }
+            if reply.is(line) {
+                expect_result(line)?;
+            }
+        }
+        if failed {
+            return Err("the command did not have the state: it ended with another status than 0".into());
+        }
+        Ok(())
     }
 
     /// Runs a process and counts the bytes it prints, without decoding them.

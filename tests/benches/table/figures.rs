@@ -20,11 +20,16 @@ pub(crate) enum Figure {
     CrowdRoundTrip,
     CrowdEchoIdle,
     CrowdEcho,
+    SnapshotSmall,
+    SnapshotFew,
+    SnapshotAll,
+    SnapshotZsh,
+    SnapshotCapture,
 }
 
 impl Figure {
     /// All, in the order of the table.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Initialize,
         Self::TruePipes,
         Self::TruePty,
@@ -40,6 +45,11 @@ impl Figure {
         Self::CrowdRoundTrip,
         Self::CrowdEchoIdle,
         Self::CrowdEcho,
+        Self::SnapshotSmall,
+        Self::SnapshotFew,
+        Self::SnapshotAll,
+        Self::SnapshotZsh,
+        Self::SnapshotCapture,
     ];
 
     /// What a reader is told.
@@ -60,13 +70,25 @@ impl Figure {
             Self::CrowdRoundTrip => "round trip, a crowd alive, one flooding",
             Self::CrowdEchoIdle => "PTY echo, one live process",
             Self::CrowdEcho => "PTY echo, a crowd alive, one flooding",
+            Self::SnapshotSmall => "bash snapshot, small rc",
+            Self::SnapshotFew => "bash snapshot, 240 KB of functions, one needed",
+            Self::SnapshotAll => "bash snapshot, 240 KB of functions, all needed",
+            Self::SnapshotZsh => "zsh snapshot, 184 KB of functions",
+            Self::SnapshotCapture => "bash snapshot, capture of 70 KB",
         }
     }
 
     /// Of its values.
     pub(crate) fn unit(self) -> &'static str {
         match self {
-            Self::Initialize | Self::TruePipes | Self::TruePty => "ms",
+            Self::Initialize
+            | Self::TruePipes
+            | Self::TruePty
+            | Self::SnapshotSmall
+            | Self::SnapshotFew
+            | Self::SnapshotAll
+            | Self::SnapshotZsh
+            | Self::SnapshotCapture => "ms",
             Self::OutputRate => "MB/s",
             Self::OutputCpu => "s/GB",
             Self::RoundTrip
@@ -93,7 +115,7 @@ pub(crate) enum Subject {
     Ours,
     /// The server beside it.
     Peer,
-    /// The same work without a server.
+    /// What it cannot go below: the same work without a server, or in a bare shell.
     Floor,
 }
 

@@ -20,6 +20,7 @@ mod bars;
 mod client;
 mod figures;
 mod floor;
+mod homes;
 mod lines;
 mod machine;
 mod measure;

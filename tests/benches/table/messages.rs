@@ -1,6 +1,9 @@
 //! The few messages the bench sends, and what it looks for in those that come back.
 
+use std::path::{Path, PathBuf};
+
 use memchr::memmem;
+use serde_json::{Value, json};
 
 use crate::Error;
 
@@ -8,6 +11,9 @@ use crate::Error;
 const LONGEST_SMALL_LINE: usize = 2_000;
 /// The environment of every command.
 const ENVIRONMENT: &str = r#"{"PATH":"/usr/local/bin:/usr/bin:/bin","LC_ALL":"C.UTF-8"}"#;
+/// The same, of those that have a home.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const LOCALE: &str = "C.UTF-8";
 
 /// What the descriptors of a process are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,11 +65,70 @@ pub(crate) fn request_line(id: u64, method: &str, params: &str) -> String {
 
 /// Params of `process/start`, the same for every server.
 pub(crate) fn start_params(id: &str, argv: &[&str], stdio: Descriptors) -> String {
-    let argv = serde_json::Value::from(argv);
+    let argv = Value::from(argv);
     let tty = stdio == Descriptors::Terminal;
     format!(
         r#"{{"processId":"{id}","argv":{argv},"cwd":"file:///","env":{ENVIRONMENT},"tty":{tty},"pipeStdin":false,"arg0":null}}"#
     )
+}
+
+/// A shell by name and path.
+#[derive(Debug)]
+pub(crate) struct Shell {
+    pub(crate) name: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+/// A user's command: the same for every server.
+#[derive(Debug)]
+pub(crate) struct ShellCommand<'a> {
+    pub(crate) shell: &'a Shell,
+    pub(crate) flags: &'a str,
+    pub(crate) script: &'a str,
+    pub(crate) home: &'a Path,
+    pub(crate) stdio: Descriptors,
+    /// The scope of its snapshot; none: without one.
+    pub(crate) scope: Option<&'a str>,
+}
+
+impl ShellCommand<'_> {
+    /// Params of `process/start`.
+    pub(crate) fn start(&self, id: &str) -> String {
+        let mut params = self.surroundings();
+        params["processId"] = id.into();
+        params["argv"] = json!([self.shell.path, self.flags, self.script]);
+        params["tty"] = (self.stdio == Descriptors::Terminal).into();
+        params["pipeStdin"] = false.into();
+        params["arg0"] = Value::Null;
+        if let Some(scope) = self.scope {
+            params["shellSnapshot"] = json!({"scopeId": scope, "shell": self.name_and_path()});
+        }
+        params.to_string()
+    }
+
+    /// Params of `shellSnapshot/prewarm`, for what its `process/start` would be given.
+    pub(crate) fn prewarm(&self) -> String {
+        let mut params = self.surroundings();
+        params["scopeId"] = self.scope.into();
+        params["shell"] = self.name_and_path();
+        params.to_string()
+    }
+
+    fn surroundings(&self) -> Value {
+        json!({
+            "cwd": "file:///",
+            "env": {"PATH": PATH, "LC_ALL": LOCALE, "HOME": self.home, "TERM": "dumb"},
+        })
+    }
+
+    fn name_and_path(&self) -> Value {
+        json!({"name": self.shell.name, "path": self.shell.path})
+    }
+}
+
+/// Whether a line is the end of a process with another status than 0.
+pub(crate) fn is_failure(line: &[u8]) -> bool {
+    is_about(line, "process/exited") && memmem::find(line, b"\"exitCode\":0").is_none()
 }
 
 /// Whether a line is a notification of this method; never one with much output.

@@ -15,7 +15,8 @@ environment
 options
   --quick                  fewer rounds and samples: a look, not a figure to keep
   --rounds N               rounds (default 5, quick 2)
-  --only NAME[,NAME]       initialize, spawn, output, round-trip, echo, memory, crowd
+  --only NAME[,NAME]       initialize, spawn, output, round-trip, echo, memory, crowd,
+                           snapshot
   --markdown               print Markdown
   --record                 also write the table into README.md and docs/benchmarks.md";
 
@@ -67,6 +68,8 @@ pub(crate) struct Sizes {
     pub(crate) finished: usize,
     pub(crate) live: usize,
     pub(crate) crowd_samples: usize,
+    pub(crate) snapshots: usize,
+    pub(crate) captures: usize,
 }
 
 const FULL: Sizes = Sizes {
@@ -80,6 +83,8 @@ const FULL: Sizes = Sizes {
     finished: 200,
     live: 1_000,
     crowd_samples: 200,
+    snapshots: 60,
+    captures: 15,
 };
 
 const QUICK: Sizes = Sizes {
@@ -93,6 +98,8 @@ const QUICK: Sizes = Sizes {
     finished: 200,
     live: 200,
     crowd_samples: 80,
+    snapshots: 20,
+    captures: 5,
 };
 
 /// Reads the arguments and the environment.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use exec_protocol::snapshot::{SnapshotContents, SnapshotFailure};
+use exec_shell_snapshot::ShellKind;
 
 use super::reason::{CODE, advice, has_a_place, own_trace};
 use super::report::{Ending, Failed, FileTime, Report, Traced};
@@ -11,6 +12,8 @@ use super::report::{Ending, Failed, FileTime, Report, Traced};
 const WIDTH: usize = 80;
 /// Files told by name of those that took time.
 const SLOWEST_FILES: usize = 12;
+/// Less is told of all such files together.
+const NOTICED_MICROS: u64 = 1_000;
 
 /// The page. `home`: what is shown as `~`.
 pub(super) fn page(report: &Report, home: &Path) -> String {
@@ -36,7 +39,7 @@ pub(super) fn page(report: &Report, home: &Path) -> String {
     if let Some(traced) = &report.trace
         && report.is_profile
     {
-        page.times(traced);
+        page.times(traced, report.kind);
     }
     page.text
 }
@@ -162,17 +165,23 @@ impl Page<'_> {
         self.paragraph(&told);
     }
 
-    fn times(&mut self, traced: &Traced) {
+    fn times(&mut self, traced: &Traced, shell: ShellKind) {
         self.title(&format!(
             "Time by file, in a second run that was traced: {}",
             millis(traced.total_micros)
         ));
+        let stderr = match shell {
+            ShellKind::Zsh => " What runs while stderr is sent elsewhere counts for the line before.",
+            ShellKind::Bash | ShellKind::Sh | ShellKind::Fish => "",
+        };
         self.flow(
-            "Tracing slows it down. A function counts for the file that defines it.",
+            &format!("Tracing slows it down. A function counts for the file that defines it.{stderr}"),
             "  ",
             "  ",
         );
-        let (told, rest) = traced.files.split_at(traced.files.len().min(SLOWEST_FILES));
+        let is_worth_a_line = |file: &&FileTime| file.micros >= NOTICED_MICROS;
+        let told = traced.files.iter().take_while(is_worth_a_line).count();
+        let (told, rest) = traced.files.split_at(told.min(SLOWEST_FILES));
         for file in told {
             let FileTime {
                 path,
@@ -309,7 +318,6 @@ mod tests {
     use std::path::PathBuf;
 
     use exec_protocol::snapshot::{LeftOut, Shell, SnapshotReplay};
-    use exec_shell_snapshot::ShellKind;
 
     use super::super::report::{File, Place};
     use super::*;

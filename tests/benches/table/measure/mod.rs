@@ -6,6 +6,7 @@ mod initialize;
 mod memory;
 mod output;
 mod round_trip;
+mod snapshot;
 mod spawn;
 
 use std::time::Duration;
@@ -20,7 +21,7 @@ type Group = (
     fn(&Contest<'_>, &mut Round<'_>) -> Result<(), Error>,
 );
 
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 8] = [
     ("initialize", initialize::measure),
     ("spawn", spawn::measure),
     ("output", output::measure),
@@ -28,6 +29,7 @@ const GROUPS: [Group; 7] = [
     ("echo", echo::measure),
     ("memory", memory::measure),
     ("crowd", crowd::measure),
+    ("snapshot", snapshot::measure),
 ];
 
 /// Samples of one subject that are taken before the next one's turn: long enough to be warm, short enough that

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use exec_protocol::limits::TRACE_RECORD_BYTES;
 use memchr::memmem;
 
 use crate::snapshot::report::{Ending, FileTime, Place, Traced};
-
-/// Bytes that a record may have after its first nonce. What is longer is none.
-const RECORD_BYTES: usize = 8 * 1024;
 
 /// The file of what zsh evaluates.
 const EVALUATED: &str = "(eval)";
@@ -63,7 +61,7 @@ impl Reader {
                 break;
             };
             let after = &rest[at + self.nonce.len()..];
-            let record = &after[..after.len().min(RECORD_BYTES)];
+            let record = &after[..after.len().min(TRACE_RECORD_BYTES)];
             let end = record.strip_prefix(b" end ");
             if let Some((end, length)) = end.and_then(|end| Some((end, memchr::memchr(b'\n', end)?))) {
                 // The script itself is traced too: that has no time.
@@ -83,7 +81,7 @@ impl Reader {
                 && self.record(&record[..length])
             {
                 rest = &after[length + self.nonce.len()..];
-            } else if finder.find(record).is_some() || record.len() == RECORD_BYTES {
+            } else if finder.find(record).is_some() || record.len() == TRACE_RECORD_BYTES {
                 // Part of a command that is traced, and none of a record.
                 rest = after;
             } else {
