@@ -1,5 +1,6 @@
 //! The command that restores a state and runs the user's script.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -29,17 +30,22 @@ pub(super) fn command(
         Transport::File(_) if state.file.len() <= ENVIRONMENT_BYTES => return None,
         Transport::File(descriptor) => format!("builtin source /proc/self/fd/{descriptor}"),
         Transport::Environment => {
-            let names: Vec<String> = (0..state.file.len().div_ceil(ENVIRONMENT_CHUNK_BYTES))
+            let carried = carried(&state.file);
+            let names: Vec<String> = (0..carried.len().div_ceil(ENVIRONMENT_CHUNK_BYTES))
                 .map(|number| format!("{CARRIER}{number}"))
                 .collect();
-            for (name, chunk) in names.iter().zip(state.file.chunks(ENVIRONMENT_CHUNK_BYTES)) {
+            for (name, chunk) in names.iter().zip(carried.chunks(ENVIRONMENT_CHUNK_BYTES)) {
                 set.insert(name.into(), OsString::from_vec(chunk.to_vec()));
             }
             let values: String = names.iter().map(|name| format!("${name}")).collect();
-            format!(
-                "builtin eval \"builtin set --erase {}\"\\n\"{values}\"",
-                names.join(" ")
-            )
+            let text = format!("\"builtin set --erase {}\"\\n\"{values}\"", names.join(" "));
+            if state.file.is_ascii() {
+                format!("builtin eval {text}")
+            } else {
+                format!(
+                    "builtin eval (builtin string unescape --style=url -- {text} | builtin string collect)"
+                )
+            }
         }
     };
     // No configuration: not the system's either. A login shell as the command that was asked for.
@@ -59,6 +65,23 @@ pub(super) fn command(
         unset: Vec::new(),
         file: None,
     })
+}
+
+/// A state as the environment carries it: ASCII, for where the locale is not UTF-8 fish takes each byte of a variable
+/// for a letter of its own. Bytes beyond are `%` and two digits, if there are any.
+fn carried(state: &[u8]) -> Cow<'_, [u8]> {
+    if state.is_ascii() {
+        return Cow::Borrowed(state);
+    }
+    let mut carried = Vec::with_capacity(state.len() * 2);
+    for byte in state {
+        if byte.is_ascii() && *byte != b'%' {
+            carried.push(*byte);
+        } else {
+            carried.extend(format!("%{byte:02X}").bytes());
+        }
+    }
+    Cow::Owned(carried)
 }
 
 #[cfg(test)]

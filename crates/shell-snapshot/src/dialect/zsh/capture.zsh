@@ -97,21 +97,44 @@ __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
 # In parts: the time zsh takes to read functions in one piece grows with the square of their number.
 (( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 20 ? 20 : __es_part ))
-__es_dump=("${(@ps:\0:)$(
-    # An array cannot be tied to a scalar that is read-only: that comes in a second step.
-    (( $#__es_readonly )) && builtin typeset +r -- "${(@)__es_readonly}"
-    (( $#__es_hidden )) && builtin typeset +H -- "${(@)__es_hidden}"
-    [[ $__es_ifs[1] == (unset|*readonly*) ]] || IFS=$__es_ifs[2]
-    builtin typeset -p -- "${(@)__es_bulk}" "${(@)__es_own}" __es_part
-    builtin print -rn $'\0'; (( $#__es_single )) && builtin typeset -p -- "${(@)__es_single}"
-    builtin print -rn $'\0'; (( $#__es_float )) && builtin typeset -p -- "${(@)__es_float}"
-    builtin print -rn $'\0'; (( $#__es_attributes )) && builtin typeset -p -- "${(@)__es_attributes}"
-    builtin print -rn $'\0'; (( $#__es_traps )) && builtin functions -- "${(@)__es_traps}"
-    for (( __es_at = 1; __es_at <= $#__es_functions; __es_at += __es_part )); do
-        builtin print -rn $'\0'
-        builtin functions -- "${(@)__es_functions[__es_at,__es_at+__es_part-1]}"
+# zsh prints byte 0x1c as `\C-\`, and 0x9c so where it is no part of a letter: what follows it reads as escaped. Then all
+# is listed once more, with other values for these, which are set anew.
+__es_odd=()
+while :; do
+    __es_dump=("${(@ps:\0:)$(
+        # An array cannot be tied to a scalar that is read-only: that comes in a second step.
+        (( $#__es_readonly )) && builtin typeset +r -- "${(@)__es_readonly}"
+        (( $#__es_hidden )) && builtin typeset +H -- "${(@)__es_hidden}"
+        [[ $__es_ifs[1] == (unset|*readonly*) ]] || IFS=$__es_ifs[2]
+        for __es_name __es_value in "${(@)__es_odd}"; do
+            case $parameters[$__es_name] in
+            (association*) builtin set -A $__es_name x x ;;
+            (array*) builtin set -A $__es_name x ;;
+            (*) builtin eval "$__es_name=x" ;;
+            esac
+        done
+        builtin typeset -p -- "${(@)__es_bulk}" "${(@)__es_own}" __es_part
+        builtin print -rn $'\0'; (( $#__es_single )) && builtin typeset -p -- "${(@)__es_single}"
+        builtin print -rn $'\0'; (( $#__es_float )) && builtin typeset -p -- "${(@)__es_float}"
+        builtin print -rn $'\0'; (( $#__es_attributes )) && builtin typeset -p -- "${(@)__es_attributes}"
+        builtin print -rn $'\0'; (( $#__es_traps )) && builtin functions -- "${(@)__es_traps}"
+        for (( __es_at = 1; __es_at <= $#__es_functions; __es_at += __es_part )); do
+            builtin print -rn $'\0'
+            builtin functions -- "${(@)__es_functions[__es_at,__es_at+__es_part-1]}"
+        done
+    )}")
+    [[ "$__es_dump[1,4]" == *'\C-\'* ]] && (( ! $#__es_odd )) || break
+    for __es_name in "${(@)__es_plain}" "${(@)__es_own}"; do
+        case $parameters[$__es_name] in
+        (association*) __es_value="( ${(j: :)${(@kvqqqq)${(@kvP)__es_name}}} )" ;;
+        (array*) __es_value="( ${(j: :)${(@qqqq)${(@P)__es_name}}} )" ;;
+        (scalar*) __es_value=${(qqqq)${(P)__es_name}} ;;
+        (*) continue ;;
+        esac
+        [[ $__es_value == *'\'[02]34* ]] && __es_odd+=($__es_name "$__es_value")
     done
-)}")
+    (( $#__es_odd )) || break
+done
 __es_parts=("${(@)__es_dump[6,-1]}")
 # In a pipeline, not in a command substitution: that has no traps.
 builtin trap | builtin read -r -d '' __es_trap || builtin trap -
@@ -197,6 +220,9 @@ for __es_line in ${(M)${(f)__es_dump[4]}:#export -*}; do
     __es_state+=("(( \${+${__es_name%% *}} )) && builtin typeset -x$__es_flags $__es_name$__es_value")
 done
 (( $#__es_hidden )) && __es_state+=("builtin typeset -H -- $__es_hidden")
+for __es_name __es_value in "${(@)__es_odd}"; do
+    __es_state+=("[[ \${(t)$__es_name-} == *readonly* ]] || $__es_name=$__es_value")
+done
 for __es_name in "${(@)__es_readonly}" "${(@)__es_locked}"; do
     __es_state+=("(( \${+$__es_name} )) && builtin typeset -r $__es_name")
 done
@@ -227,6 +253,12 @@ __es_line=(${(M)${(f)__es_trap}:#trap -- *})
 __es_state+=("builtin "${(@)^__es_line} "$__es_dump[5]")
 # A shell has some aliases by itself, which the user may have taken away.
 __es_line=(${(f)__es_list[9]})
+if [[ $__es_list[9] == *'\C-\'* ]]; then
+    __es_line=()
+    for __es_name in "${(@k)aliases}"; do __es_line+=("alias -- ${(q)__es_name}=${(qqqq)aliases[$__es_name]}"); done
+    for __es_name in "${(@k)galiases}"; do __es_line+=("alias -g -- ${(q)__es_name}=${(qqqq)galiases[$__es_name]}"); done
+    for __es_name in "${(@k)saliases}"; do __es_line+=("alias -s -- ${(q)__es_name}=${(qqqq)saliases[$__es_name]}"); done
+fi
 __es_state+=("builtin unalias -m '*'" "builtin "${(@)^__es_line})
 for __es_name in "${(@k)dis_aliases}"; do
     __es_state+=("builtin alias -- ${(q)__es_name}=${(qqqq)dis_aliases[$__es_name]}; builtin disable -a -- ${(q)__es_name}")
