@@ -224,8 +224,20 @@ done
 __es_line=(${(M)${(f)__es_trap}:#trap -- *})
 __es_state+=("builtin "${(@)^__es_line} "$__es_dump[5]")
 # A shell has some aliases by itself, which the user may have taken away.
+# One command for all of a kind: by itself each costs more than the alias, and there may be hundreds.
 __es_line=(${(f)__es_list[9]})
-__es_state+=("builtin unalias -m '*'" "builtin "${(@)^__es_line})
+__es_line=("${(@)__es_line#alias }")
+__es_state+=("builtin unalias -m '*'")
+for __es_flags in '' '-g ' '-s '; do
+    if [[ -n $__es_flags ]]; then
+        __es_name=("${(@M)__es_line:#$__es_flags*}")
+    else
+        __es_name=("${(@)__es_line:#-[gs] *}")
+    fi
+    # A name that begins with a hyphen comes with a `--` of its own.
+    __es_name=("${(@)${(@)__es_name#$__es_flags}#-- }")
+    (( $#__es_name )) && __es_state+=("builtin alias $__es_flags-- ${(j: :)__es_name}")
+done
 for __es_name in "${(@k)dis_aliases}"; do
     __es_state+=("builtin alias -- ${(q)__es_name}=${(qqqq)dis_aliases[$__es_name]}; builtin disable -a -- ${(q)__es_name}")
 done
