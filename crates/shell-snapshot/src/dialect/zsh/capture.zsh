@@ -150,8 +150,8 @@ else
     __es_state+=('builtin unset ZDOTDIR')
 fi
 __es_state+=("builtin umask ${__es_list[6]}")
-# The limits of the parent are those this shell began with.
-if [[ "$(</proc/$PPID/limits)" != "$(</proc/self/limits)" ]]; then
+# Against those the daemon has, which commands begin with: the parent has raised its own.
+if [[ @LIMITS@ != "$(</proc/self/limits)" ]]; then
     for __es_line in "${(@f)$(builtin ulimit -S -a)}"; do
         __es_state+=("builtin ulimit -S ${__es_line%%:*} ${__es_line##* } 2>/dev/null")
     done
