@@ -64,7 +64,10 @@ __es_single=("${(@)__es_plain:*__es_readonly}")
 
 # ---- The listings. Two processes: the second needs names that the first prints.
 
+# Bytes that are no characters of the locale are listed as they are: of `\M-'` and `\M-\`, as zsh writes them between
+# quotes, it cannot read the quotes again, and one "§" where LANG is not set would cost the whole state.
 __es_list=("${(@ps:\0:)$(
+    builtin setopt printeightbit
     builtin autoload
     for __es_name in +t +T +W -M; do builtin print -rn $'\0'; builtin functions $__es_name; done
     builtin print -rn $'\0'; builtin umask
@@ -102,6 +105,7 @@ __es_functions=("${(@)__es_functions:|__es_traps}")
 __es_odd=()
 while :; do
     __es_dump=("${(@ps:\0:)$(
+    builtin setopt printeightbit
         # An array cannot be tied to a scalar that is read-only: that comes in a second step.
         (( $#__es_readonly )) && builtin typeset +r -- "${(@)__es_readonly}"
         (( $#__es_hidden )) && builtin typeset +H -- "${(@)__es_hidden}"
@@ -173,8 +177,8 @@ else
     __es_state+=('builtin unset ZDOTDIR')
 fi
 __es_state+=("builtin umask ${__es_list[6]}")
-# The limits of the parent are those this shell began with.
-if [[ "$(</proc/$PPID/limits)" != "$(</proc/self/limits)" ]]; then
+# Against those the daemon has, which commands begin with: the parent has raised its own.
+if [[ @LIMITS@ != "$(</proc/self/limits)" ]]; then
     for __es_line in "${(@f)$(builtin ulimit -S -a)}"; do
         __es_state+=("builtin ulimit -S ${__es_line%%:*} ${__es_line##* } 2>/dev/null")
     done
@@ -252,6 +256,7 @@ done
 __es_line=(${(M)${(f)__es_trap}:#trap -- *})
 __es_state+=("builtin "${(@)^__es_line} "$__es_dump[5]")
 # A shell has some aliases by itself, which the user may have taken away.
+# One command for all of a kind: by itself each costs more than the alias, and there may be hundreds.
 __es_line=(${(f)__es_list[9]})
 if [[ $__es_list[9] == *'\C-\'* ]]; then
     __es_line=()
@@ -259,7 +264,18 @@ if [[ $__es_list[9] == *'\C-\'* ]]; then
     for __es_name in "${(@k)galiases}"; do __es_line+=("alias -g -- ${(q)__es_name}=${(qqqq)galiases[$__es_name]}"); done
     for __es_name in "${(@k)saliases}"; do __es_line+=("alias -s -- ${(q)__es_name}=${(qqqq)saliases[$__es_name]}"); done
 fi
-__es_state+=("builtin unalias -m '*'" "builtin "${(@)^__es_line})
+__es_line=("${(@)__es_line#alias }")
+__es_state+=("builtin unalias -m '*'")
+for __es_flags in '' '-g ' '-s '; do
+    if [[ -n $__es_flags ]]; then
+        __es_name=("${(@M)__es_line:#$__es_flags*}")
+    else
+        __es_name=("${(@)__es_line:#-[gs] *}")
+    fi
+    # A name that begins with a hyphen comes with a `--` of its own.
+    __es_name=("${(@)${(@)__es_name#$__es_flags}#-- }")
+    (( $#__es_name )) && __es_state+=("builtin alias $__es_flags-- ${(j: :)__es_name}")
+done
 for __es_name in "${(@k)dis_aliases}"; do
     __es_state+=("builtin alias -- ${(q)__es_name}=${(qqqq)dis_aliases[$__es_name]}; builtin disable -a -- ${(q)__es_name}")
 done

@@ -1,6 +1,7 @@
 //! What the capturing shell is given to run.
 
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -16,6 +17,10 @@ pub(super) fn capture(frame: &Frame, place: Option<&Path>) -> OsString {
     let place = place.map_or_else(Vec::new, |place| place.as_os_str().as_bytes().to_vec());
     let capture = fill(CAPTURE, frame).replace("@STATE_FD@", &STATE_DESCRIPTOR.to_string());
     let capture = capture.replace("@PARTS@", &PARTS.to_string());
+    // Where they cannot be read the state sets all limits again.
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let limits = quoting::quote(limits.trim_end().as_bytes());
+    let capture = capture.replace("@LIMITS@", &String::from_utf8_lossy(&limits));
     let (before, after) = capture
         .split_once("@PLACE@")
         .expect("the script asks for the place once");
@@ -53,6 +58,7 @@ mod tests {
             "@STATE_FD@",
             "@PARTS@",
             "@PLACE@",
+            "@LIMITS@",
             "@CAPTURE@",
             "\n#",
         ] {
