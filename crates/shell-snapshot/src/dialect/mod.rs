@@ -1,6 +1,8 @@
 //! The shells, one folder each: a script that writes the state down, and the Rust that reads it and makes replays.
 
 mod bash;
+#[cfg(test)]
+mod case;
 mod fish;
 mod sh;
 mod zsh;

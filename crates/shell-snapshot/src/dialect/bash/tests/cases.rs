@@ -1,23 +1,6 @@
 //! What startup files do, and what a command must make of it.
 
-/// A home and the commands run in it.
-#[derive(Debug)]
-pub(super) struct Case {
-    pub(super) what: &'static str,
-    /// In the home; `@HOME@` and `@WORK@` stand for it and for the working directory. Where no login file is among
-    /// them, the shell has none.
-    pub(super) files: &'static [(&'static str, &'static str)],
-    pub(super) environment: &'static [(&'static str, &'static str)],
-    pub(super) runs: &'static [Run],
-}
-
-/// A command and what it writes to stdout. On stderr nothing may come from restoring.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) script: &'static str,
-    pub(super) stdout: &'static str,
-    pub(super) status: i32,
-}
+use crate::dialect::case::{Case, Run};
 
 pub(super) const CASES: &[Case] = &[
     Case {

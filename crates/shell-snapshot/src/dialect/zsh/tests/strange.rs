@@ -1,6 +1,6 @@
 //! Startup files that turn the shell against whoever wants to list or restore its state.
 
-use super::cases::{Case, Run};
+use crate::dialect::case::{Case, Run};
 
 pub(super) const STRANGE: &[Case] = &[
     Case {
