@@ -166,6 +166,8 @@ pub const FRAME_DESCRIPTORS: usize = 8;
 /// Room for one receive of daemon or warden, in bytes: a launch with an ordinary environment; longer messages have a
 /// buffer of their length. Every page of it is touched when a warden starts.
 pub const FRAME_READ_BYTES: usize = 8 * 1024;
+/// Room for a file of proc(5) that is read whole, in bytes; a longer one takes more reads.
+pub const PROC_READ_BYTES: usize = 16 * 1024;
 /// Signals kept for a command that has not executed yet; more are dropped.
 pub const HELD_SIGNALS: usize = 64;
 /// Stack of a child between clone and exec, and of a keeper, in bytes. The code there needs a few kilobytes, in a

@@ -4,8 +4,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 mod cli;
 mod daemon;
 mod dispatch;
@@ -23,5 +21,5 @@ mod transport;
 mod user_shell;
 
 fn main() -> ExitCode {
-    cli::Cli::parse().run()
+    cli::Cli::of_this_process().run()
 }

@@ -80,12 +80,11 @@ pub(super) struct CgroupRoot {
 }
 
 impl CgroupRoot {
-    /// Makes the directory below `own`, after removing what dead daemons left there.
+    /// Makes the directory below `own`.
     ///
     /// # Errors
     /// The directory cannot be made: no cgroup v2, or not ours to write.
     pub(super) fn create(own: &Path, daemon: u32) -> io::Result<Self> {
-        sweep(own, |pid| fs::exists(format!("/proc/{pid}")).unwrap_or(true));
         let base = own.join(format!("{PREFIX}{daemon}"));
         match fs::create_dir(&base) {
             // An earlier warden of this daemon left something that could not be ended yet.
@@ -109,6 +108,13 @@ impl CgroupRoot {
             memory,
             pids,
         })
+    }
+
+    /// Removes what dead daemons left beside this one's directory.
+    pub(super) fn sweep(&self) {
+        if let Some(own) = self.base.parent() {
+            sweep(own, |pid| fs::exists(format!("/proc/{pid}")).unwrap_or(true));
+        }
     }
 
     /// Which limits can be held here.

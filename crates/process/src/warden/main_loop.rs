@@ -172,6 +172,7 @@ impl Main {
         if let Some(probe) = probe {
             probe.end(&mut main.tracker, &mut main.stacks);
         }
+        main.tracker.sweep();
         main
     }
 

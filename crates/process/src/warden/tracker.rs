@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
+use exec_protocol::limits::PROC_READ_BYTES;
 use exec_protocol::process::ResourceLimits;
 use rustix::fs::inotify;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -73,6 +74,13 @@ impl Tracker {
         Ok((tracker, None))
     }
 
+    /// Removes what dead daemons left.
+    pub(super) fn sweep(&self) {
+        if let Self::Cgroup { root, .. } = self {
+            root.sweep();
+        }
+    }
+
     /// What to watch.
     pub(super) fn source(&self) -> BorrowedFd<'_> {
         match self {
@@ -84,9 +92,17 @@ impl Tracker {
 
 /// Where this process's cgroups can be made.
 pub(super) fn own_cgroup() -> Option<PathBuf> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let cgroup = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mounts = read_proc("/proc/self/mountinfo").ok()?;
+    let cgroup = read_proc("/proc/self/cgroup").ok()?;
     cgroup::own_directory(&mounts, &cgroup)
+}
+
+/// Reads a file of proc(5), which has no size. Each read costs the kernel the writing of what it returns and of
+/// what did not fit: with room for most machines' mounts there are few, where a growing buffer has eight.
+fn read_proc(path: &str) -> io::Result<String> {
+    let mut text = String::with_capacity(PROC_READ_BYTES);
+    fs::File::open(path)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Shows whether a child can really be started in a cgroup: permissions and kernels differ in more ways than can

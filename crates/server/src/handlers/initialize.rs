@@ -23,7 +23,19 @@ pub(super) async fn initialize(
         handlers.outbox.notify_tree_ended();
     }
     Ok(InitializeResponse {
-        session_id: uuid::Uuid::new_v4().to_string(),
+        session_id: session_id(),
         environment_info: describe(&handlers),
     })
+}
+
+/// A random UUID. Of the kernel's own call: in a statically linked daemon, `Uuid::new_v4` does not find it, and opens
+/// two devices instead.
+fn session_id() -> String {
+    let mut bytes = [0u8; 16];
+    match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
+        // Never shorter for so few (getrandom(2)).
+        Ok(16) => uuid::Builder::from_random_bytes(bytes).into_uuid(),
+        _ => uuid::Uuid::new_v4(),
+    }
+    .to_string()
 }
