@@ -15,6 +15,26 @@ use crate::sys_stack::Stacks;
 /// clone3(2)'s flag for its `cgroup` member.
 const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 
+/// Whether the kernel has `CLONE_INTO_CGROUP` (Linux 5.7), and no filter keeps clone3(2) from us. Starts nothing:
+/// the cgroup it names is no descriptor.
+pub(crate) fn can_start_in_cgroups() -> bool {
+    // SAFETY: clone_args is plain integers, all zero is its empty value.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = CLONE_INTO_CGROUP;
+    arguments.exit_signal = libc::SIGCHLD as u64;
+    arguments.cgroup = u64::MAX;
+    // SAFETY: clone_args lives across the call, which reads it only. No process can come of it: a kernel that knows
+    // the member refuses the number (EINVAL), an older one the member (E2BIG).
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_clone3,
+            &raw const arguments,
+            size_of::<libc::clone_args>(),
+        )
+    };
+    result == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
+}
+
 /// The strings of a command: NUL-terminated, one after the other.
 #[derive(Debug)]
 pub(crate) struct Strings {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use exec_protocol::limits::POOLED_CGROUPS;
 use exec_protocol::process::{Enforcement, Enforces, ResourceLimits};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{Access, AtFlags, CWD, FlockOperation, Mode, OFlags, accessat, flock};
 
 use super::tree;
 
@@ -108,6 +108,14 @@ impl CgroupRoot {
             memory,
             pids,
         })
+    }
+
+    /// Whether what can be read speaks against processes in cgroups below it: a threaded one takes none of its own,
+    /// and to move there this process must be allowed to leave its own (cgroup-v2, "Delegation Containment").
+    pub(super) fn takes_processes(&self) -> bool {
+        let own = self.base.join("../cgroup.procs");
+        fs::read_to_string(self.base.join("cgroup.type")).is_ok_and(|kind| kind.trim_end() == "domain")
+            && accessat(CWD, own, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
     }
 
     /// Removes what dead daemons left beside this one's directory.
@@ -501,6 +509,21 @@ mod tests {
             fs::read_to_string(cgroup.path.join("pids.max")).expect("written"),
             "7"
         );
+    }
+
+    #[test]
+    fn only_a_domain_below_our_own_cgroup_takes_processes() {
+        let tree = tempfile::tempdir().expect("tempdir");
+        let root = CgroupRoot::create(tree.path(), 7).expect("create");
+        let kind = tree.path().join("exec-server-7/cgroup.type");
+        fs::write(&kind, "domain\n").expect("write");
+        assert!(!root.takes_processes(), "there is no cgroup.procs to leave");
+        fs::write(tree.path().join("cgroup.procs"), "").expect("write");
+        assert!(root.takes_processes());
+        for other in ["threaded\n", "domain invalid\n", "domain threaded\n"] {
+            fs::write(&kind, other).expect("write");
+            assert!(!root.takes_processes(), "{other}");
+        }
     }
 
     #[test]

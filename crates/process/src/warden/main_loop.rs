@@ -11,12 +11,11 @@ use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{Timespec, epoll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::cgroup::CgroupRoot;
 use super::error::{WardenError, WardenStep};
 use super::job::Job;
 use super::message::{Report, Request};
 use super::settings::Settings;
-use super::tracker::{Probe, Tracker};
+use super::tracker::Tracker;
 use super::wire::{FrameReader, Outbox};
 use crate::sys;
 use crate::sys_stack::StackPool;
@@ -73,7 +72,9 @@ pub(super) fn run(settings: Settings) -> Result<(), WardenError> {
         .map_err(|error| WardenStep::KeepLink.failed()(error.into()))
         .inspect_err(|error| tell(stdin, error))?;
     let equipment = Equipment::take(&settings, &socket).inspect_err(|error| tell(socket.as_fd(), error))?;
-    Main::begin(settings, socket, equipment).serve();
+    let mut main = Main::begin(settings, socket, equipment);
+    main.settle()?;
+    main.serve();
     Ok(())
 }
 
@@ -93,8 +94,6 @@ struct Equipment {
     signals: OwnedFd,
     null: OwnedFd,
     tracker: Tracker,
-    probe: Option<Probe>,
-    stacks: StackPool,
 }
 
 impl Equipment {
@@ -112,8 +111,7 @@ impl Equipment {
         sys::become_subreaper().map_err(WardenStep::BecomeSubreaper.failed())?;
         sys::wake_at_parent_death();
         raise_open_files();
-        let mut stacks = StackPool::default();
-        let (tracker, probe) = Tracker::choose(settings, &mut stacks).map_err(WardenStep::Track.failed())?;
+        let tracker = Tracker::choose(settings).map_err(WardenStep::Track.failed())?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|error| WardenStep::Watch.failed()(error.into()))?;
         for (fd, token) in [
@@ -128,8 +126,6 @@ impl Equipment {
             signals,
             null,
             tracker,
-            probe,
-            stacks,
         })
     }
 }
@@ -146,8 +142,6 @@ impl Main {
             signals,
             null,
             tracker,
-            probe,
-            stacks,
         } = equipment;
         let mut main = Self {
             settings,
@@ -160,7 +154,7 @@ impl Main {
             daemon_gone: false,
             waits_for_room: false,
             tracker,
-            stacks,
+            stacks: StackPool::default(),
             jobs: HashMap::new(),
             by_pid: HashMap::new(),
             timers: BTreeSet::new(),
@@ -168,12 +162,25 @@ impl Main {
         };
         main.report(main.hello());
         main.flush();
-        // After that word, which the daemon waits for; no command is served yet.
-        if let Some(probe) = probe {
-            probe.end(&mut main.tracker, &mut main.stacks);
-        }
-        main.tracker.sweep();
         main
+    }
+
+    /// What is left to do once the hello is on its way, which the daemon waits for, and before a command is served.
+    /// If trees cannot be tracked as it said, it is said again.
+    ///
+    /// # Errors
+    /// They cannot be tracked in any way.
+    fn settle(&mut self) -> Result<(), WardenError> {
+        if !self.tracker.is_proven(&self.settings, &mut self.stacks) {
+            self.tracker.remove();
+            self.tracker = Tracker::keepers().map_err(WardenStep::Track.failed())?;
+            self.watch(self.tracker.source(), TRACKER)
+                .map_err(WardenStep::Watch.failed())?;
+            self.report(self.hello());
+            self.flush();
+        }
+        self.tracker.sweep();
+        Ok(())
     }
 
     pub(super) fn signals(&self) -> &OwnedFd {
@@ -232,9 +239,7 @@ impl Main {
             self.fire_timers();
             self.flush();
         }
-        if let Tracker::Cgroup { root, .. } = &mut self.tracker {
-            CgroupRoot::remove(root);
-        }
+        self.tracker.remove();
     }
 
     /// The daemon is gone and every command has ended.
