@@ -10,7 +10,6 @@ mod hidden;
 mod launcher;
 mod process;
 mod registry;
-mod reserved;
 mod signal;
 mod sys;
 mod sys_async_fd;
@@ -28,10 +27,9 @@ pub mod warden;
 pub use command::{Command, INHERITED_NUMBERS, Inherited, InvalidCommand, MAX_INHERITED, Stdio, Timeouts};
 pub use hidden::{Ended, Hidden, StartHiddenError};
 pub use process::{
-    CloseStdinError, Notification, Process, ReadPage, ResizeError, StartError, StartStep, Started,
-    Subscriber, Turn, Wait, WaitError, WriteError,
+    CloseStdinError, Notification, Process, ReadPage, Reserved, ResizeError, Rewrite, StartError, StartStep,
+    Started, Subscriber, Turn, Wait, WaitError, WriteError,
 };
-pub use reserved::{Reserved, Rewrite};
 pub use signal::{InvalidSignal, Signal};
 pub use sys_async_fd::watch_fd;
 pub use table::{ProcessTable, StartRefused};

@@ -8,8 +8,8 @@ use exec_protocol::exit::Tree;
 use tokio::time::Instant;
 use tracing::warn;
 
-use super::failure::LaunchPaths;
-use super::handle::Process;
+use super::launch_paths::LaunchPaths;
+use super::process::Process;
 #[cfg(test)]
 use super::session::Session;
 use super::state::{IllegalTransition, State};

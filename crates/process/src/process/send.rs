@@ -6,8 +6,8 @@ use std::sync::Arc;
 use exec_protocol::exit::Tree;
 
 use super::budget::cost;
-use super::handle::Inner;
 use super::output_log::{Entry, Event};
+use super::process::Inner;
 use super::state::State;
 use super::{Notification, Process, ReadPage};
 

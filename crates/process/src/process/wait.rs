@@ -8,8 +8,8 @@ use exec_protocol::exit::Tree;
 use exec_protocol::process::{OutputMatch, WaitReason, WaitResponse, WaitUntil};
 use tokio::time::Instant;
 
-use super::handle::Inner;
 use super::matcher::{Matcher, Pattern};
+use super::process::Inner;
 use super::regexes::Place;
 use super::state::State;
 use super::timers::at;

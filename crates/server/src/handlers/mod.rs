@@ -1,12 +1,12 @@
 //! What each method does: params in, result out.
 
+mod catalogue;
 mod environment;
 mod failure;
 mod initialize;
 mod process;
 mod read_line;
-mod serve;
 mod snapshot;
 mod start;
 
-pub(crate) use serve::{Handlers, register_all};
+pub(crate) use catalogue::{Handlers, register_all};

@@ -10,22 +10,20 @@ use exec_protocol::exit::{ExitCause, Tree};
 use exec_protocol::process::{Enforces, ProcessInfo, ProcessState, TerminalSize};
 use exec_protocol::{ProcessId, Stream};
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 use super::clock::SilenceClock;
-use super::failure::LaunchPaths;
 use super::feed::Stdin;
+use super::launch_paths::LaunchPaths;
 use super::matcher::Matcher;
 use super::output_log::OutputLog;
-use super::plumbing::{Plumbing, Polled, set_size};
-use super::pump::pump;
+use super::plumbing::{Polled, set_size};
 use super::session::Session;
 use super::state::State;
 use super::turn::{Turn, TurnQueue};
 use super::{ResizeError, StartError, Started};
 use crate::sys_pty::{signal_foreground, signal_group};
 use crate::warden::{Launch, LaunchId};
-use crate::{Command, InvalidCommand, Signal, Stdio, Timeouts};
+use crate::{Signal, Stdio, Timeouts};
 
 /// One process.
 pub struct Process {
@@ -36,7 +34,7 @@ pub struct Process {
     pub(super) timeouts: Timeouts,
     /// What holds each limit that was asked for.
     pub(super) limits: Option<Enforces>,
-    started_at: SystemTime,
+    pub(super) started_at: SystemTime,
     pub(super) session: Arc<Session>,
     pub(super) turns: TurnQueue,
     /// Something a read or a wait may look for has happened.
@@ -47,7 +45,7 @@ pub struct Process {
     pub(super) clock_moved: Notify,
     /// Stdin is closed: its writer goes.
     pub(super) stdin_stop: Notify,
-    inner: Mutex<Inner>,
+    pub(super) inner: Mutex<Inner>,
 }
 
 /// What of a process changes.
@@ -80,116 +78,12 @@ pub(super) struct Inner {
     pub(super) reserved: Option<Box<Launch>>,
 }
 
-/// A process to be made.
-#[derive(Debug)]
-pub(crate) struct NewProcess {
-    /// Its name.
-    pub(crate) id: ProcessId,
-    /// Names the launch.
-    pub(crate) launch: LaunchId,
-    /// The name of its start.
-    pub(crate) start_id: Option<String>,
-    /// What to run.
-    pub(crate) command: Command,
-    /// What holds each limit that was asked for.
-    pub(crate) limits: Option<Enforces>,
-}
-
 impl fmt::Debug for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Process")
             .field("id", &self.id)
             .field("launch", &self.launch)
             .finish_non_exhaustive()
-    }
-}
-
-impl NewProcess {
-    /// Makes the process, reserved; or failed, when its start has failed already.
-    pub(crate) fn make(self, session: Arc<Session>) -> Result<Arc<Process>, InvalidCommand> {
-        let command = self.command;
-        let prepared = command.prepare()?;
-        let plumbing = Plumbing::new(command.stdio, !command.input.is_empty());
-        let (state, plumbing) = match plumbing {
-            Ok(plumbing) => (State::new(), Some(plumbing)),
-            Err(error) => (State::Failed(error), None),
-        };
-        let terminal = matches!(command.stdio, Stdio::Terminal { .. });
-        let failed = plumbing.is_none();
-        let Plumbing {
-            outputs,
-            stdin,
-            child_stdin,
-            child_output,
-            slave,
-        } = plumbing.unwrap_or_default();
-        let paths = LaunchPaths {
-            programs: prepared.programs.clone(),
-            cwd: command.cwd,
-        };
-        let reserved = Launch {
-            id: self.launch,
-            programs: prepared.programs,
-            argv: prepared.argv,
-            environment: prepared.environment,
-            cwd: prepared.cwd,
-            stdin: child_stdin,
-            output: child_output,
-            terminal,
-            limits: command.limits,
-            inherited: command.inherited,
-        };
-        let limits = &session.limits;
-        let process = Arc::new(Process {
-            id: self.id,
-            launch: self.launch,
-            start_id: self.start_id,
-            stdio: command.stdio,
-            timeouts: command.timeouts,
-            limits: self.limits,
-            started_at: SystemTime::now(),
-            turns: if failed {
-                TurnQueue::default()
-            } else {
-                TurnQueue::taken()
-            },
-            changed: Notify::new(),
-            room: Notify::new(),
-            clock_moved: Notify::new(),
-            stdin_stop: Notify::new(),
-            inner: Mutex::new(Inner {
-                state,
-                tree: if failed { Tree::Ended } else { Tree::Running },
-                log: OutputLog::new(limits.retained_bytes, limits.retained_chunks),
-                clock: SilenceClock::new(Instant::now()),
-                stdin: Stdin::new(stdin, command.stdio, limits),
-                failure: None,
-                matchers: Vec::new(),
-                next_matcher: 0,
-                opened: false,
-                announced: false,
-                closed_said: None,
-                owes_tree_ended: false,
-                open_streams: outputs.clone(),
-                terminal: terminal
-                    .then(|| outputs.first().map(|(_, master)| Arc::clone(master)))
-                    .flatten(),
-                slave,
-                paths: Some(paths),
-                reserved: (!failed).then(|| Box::new(reserved)),
-            }),
-            session,
-        });
-        if failed {
-            return Ok(process);
-        }
-        if !command.input.is_empty() {
-            process.feed_first(command.input);
-        }
-        for (stream, fd) in outputs {
-            tokio::spawn(pump(Arc::clone(&process), stream, fd));
-        }
-        Ok(process)
     }
 }
 
