@@ -68,7 +68,7 @@ seq: number,
  */
 outputBytes?: number | null, 
 /**
- * Bytes read from it and never sent.
+ * Bytes read from it and never sent. This server sends all that it reads: 0.
  */
 droppedBytes?: number | null, 
 /**

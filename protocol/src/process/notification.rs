@@ -89,7 +89,7 @@ pub struct ClosedNotification {
     pub seq: u64,
     /// Bytes read from the process, all streams.
     pub output_bytes: Option<u64>,
-    /// Bytes read from it and never sent.
+    /// Bytes read from it and never sent. This server sends all that it reads: 0.
     pub dropped_bytes: Option<u64>,
     /// Whether anything it started is left.
     pub tree: Option<Tree>,

@@ -65,10 +65,8 @@ pub enum Notification {
     Closed {
         /// Number.
         seq: u64,
-        /// Bytes read from it.
+        /// Bytes read from it, all of which were told before this: output is held back, never dropped.
         output_bytes: u64,
-        /// Bytes read and never sent.
-        dropped_bytes: u64,
         /// What is left of its tree.
         tree: Tree,
     },

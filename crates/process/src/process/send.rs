@@ -118,8 +118,6 @@ impl Inner {
                 Some(Notification::Closed {
                     seq,
                     output_bytes: self.log.logged_bytes(None),
-                    // Output is held back, never dropped: see `pump`.
-                    dropped_bytes: 0,
                     tree,
                 })
             }

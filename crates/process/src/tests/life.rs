@@ -63,7 +63,6 @@ async fn a_process_is_told_whole_and_in_order() {
         Some(&Notification::Closed {
             seq: 4,
             output_bytes: 6,
-            dropped_bytes: 0,
             tree: Tree::Ended
         })
     );

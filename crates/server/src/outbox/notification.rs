@@ -59,14 +59,14 @@ fn write_line(out: &mut Vec<u8>, process: &Process, notification: Notification) 
         Notification::Closed {
             seq,
             output_bytes,
-            dropped_bytes,
             tree,
         } => {
             let params = ClosedNotification {
                 process_id: id.clone(),
                 seq,
                 output_bytes: Some(output_bytes),
-                dropped_bytes: Some(dropped_bytes),
+                // A client may look for it. What is read is sent: a client that does not read slows the child down.
+                dropped_bytes: Some(0),
                 tree: Some(tree),
             };
             write::notification(out, method::Closed::NAME, &params, None)
