@@ -26,7 +26,7 @@ pub const TRIM_DELAY_MS: u64 = 10_000;
 pub const MAX_PENDING_REQUESTS: usize = 4096;
 /// Output bytes a process keeps readable after they were sent; older ones are evicted and counted.
 pub const RETAINED_BYTES: usize = 1024 * 1024;
-/// Chunks a process keeps readable: bounds the overhead of output that comes a byte at a time.
+/// Chunks a process keeps readable after they were sent: bounds the overhead of output that comes a byte at a time.
 pub const RETAINED_CHUNKS: usize = 8192;
 /// How long a process stays readable after `process/closed`, in milliseconds.
 pub const RETENTION_MS: u64 = 30_000;
@@ -60,6 +60,9 @@ pub const INTERACTIVE_MS: u64 = 10;
 /// Unsent output of one process at which its pipes are no longer read, in bytes. What they hold when its leader ends
 /// (64 KiB each, if it has not enlarged them) is read all the same, so that it precedes `process/exited`.
 pub const PROCESS_UNSENT_BYTES: usize = 256 * 1024;
+/// Unsent events of one process at which its pipes are no longer read: bounds the overhead of output that comes a byte
+/// at a time.
+pub const PROCESS_UNSENT_EVENTS: usize = 8192;
 /// Unsent output of all processes together at which no pipe is read, in bytes; what is read at a leader's end comes
 /// on top.
 pub const TOTAL_UNSENT_BYTES: usize = 16 * 1024 * 1024;
@@ -307,6 +310,8 @@ pub struct Limits {
     pub max_regex_waits: usize,
     /// See [`PROCESS_UNSENT_BYTES`].
     pub process_unsent_bytes: usize,
+    /// See [`PROCESS_UNSENT_EVENTS`].
+    pub process_unsent_events: usize,
     /// See [`TOTAL_UNSENT_BYTES`].
     pub total_unsent_bytes: usize,
     /// See [`REPLY_QUEUE_BYTES`].
@@ -406,6 +411,7 @@ impl Default for Limits {
             max_match_bytes: MAX_MATCH_BYTES,
             max_regex_waits: MAX_REGEX_WAITS,
             process_unsent_bytes: PROCESS_UNSENT_BYTES,
+            process_unsent_events: PROCESS_UNSENT_EVENTS,
             total_unsent_bytes: TOTAL_UNSENT_BYTES,
             reply_queue_bytes: REPLY_QUEUE_BYTES,
             write_batch_bytes: WRITE_BATCH_BYTES,

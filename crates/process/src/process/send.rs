@@ -82,7 +82,7 @@ impl Process {
     pub(super) fn has_own_room(&self, inner: &Inner) -> bool {
         let limits = &self.session.limits;
         inner.log.unsent_bytes() < limits.process_unsent_bytes
-            && inner.log.unsent_events() < limits.retained_chunks
+            && inner.log.unsent_events() < limits.process_unsent_events
     }
 }
 

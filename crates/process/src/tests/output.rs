@@ -92,7 +92,8 @@ async fn all_processes_share_one_budget() {
 #[tokio::test]
 async fn single_bytes_are_bounded_too() {
     let stage = Stage::new(Limits {
-        retained_chunks: 10,
+        process_unsent_events: 10,
+        retained_chunks: 4,
         ..Limits::default()
     });
     let (process, mut child) = stage.run("p", command());
@@ -103,6 +104,10 @@ async fn single_bytes_are_bounded_too() {
     assert_eq!(process.info().output_bytes, 10);
     stage.exit(child, exit(0));
     assert_eq!(output(&stage.rest(&process).await).len(), 30);
+    assert!(
+        process.read(0, usize::MAX).chunks.len() <= 4,
+        "once they are sent"
+    );
 }
 
 #[tokio::test]
