@@ -1,9 +1,12 @@
-//! System calls on processes and signals that rustix has no safe form of.
+//! System calls on processes and signals that rustix has no safe form of. Signals are sent by
+//! number: rustix sends those it has a name for, and real-time signals have none.
 
-use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {
@@ -128,20 +131,6 @@ pub(crate) fn close_above_stdio() {
     }
 }
 
-/// This process gets the orphans of its descendants.
-pub(crate) fn become_subreaper() -> io::Result<()> {
-    // SAFETY: prctl(PR_SET_CHILD_SUBREAPER) takes no pointer.
-    check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
-}
-
-/// Names this process in `ps` and `top`.
-pub(crate) fn set_comm(name: &CStr) {
-    // SAFETY: the name is NUL-terminated; the kernel copies at most 16 bytes.
-    unsafe {
-        libc::prctl(libc::PR_SET_NAME, name.as_ptr(), 0, 0, 0);
-    }
-}
-
 /// A child that is dead and has been waited for.
 #[derive(Debug)]
 pub(crate) struct Reaped {
@@ -199,15 +188,6 @@ pub(crate) enum Children {
     One(i32),
 }
 
-/// SIGCONT when the thread that started this process dies, so that nobody who stopped it keeps it from
-/// noticing.
-pub(crate) fn wake_at_parent_death() {
-    // SAFETY: prctl(PR_SET_PDEATHSIG) takes no pointer.
-    unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT, 0, 0, 0);
-    }
-}
-
 /// Reaps that child, if it is dead; never waits.
 pub(crate) fn reap(pid: i32) -> Option<Reaped> {
     let mut status = 0;
@@ -256,25 +236,20 @@ pub(crate) fn kill(pid: i32, signal: i32) -> io::Result<()> {
 /// ESRCH, EPERM.
 pub(crate) fn kill_group(group: i32, signal: i32) -> io::Result<()> {
     if group <= 1 {
+        // kill(2) takes -1 for every process there is.
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // SAFETY: kill(2) takes no pointer.
+    // SAFETY: kill(2) takes no pointer; `group` is above 1, so its negative names one process group.
     check(unsafe { libc::kill(-group, signal) }).map(drop)
 }
 
 /// pidfd_open(2).
 ///
 /// # Errors
-/// ESRCH, EMFILE, ENOSYS.
+/// ESRCH, EMFILE, ENOSYS; EINVAL: no process has that number.
 pub(crate) fn pidfd(pid: i32) -> io::Result<OwnedFd> {
-    // SAFETY: pidfd_open(2) takes no pointer; a descriptor it gives is new and nobody else's.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0u32);
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(OwnedFd::from_raw_fd(fd as i32))
-    }
+    let pid = Pid::from_raw(pid.max(0)).ok_or(Errno::INVAL)?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
 /// pidfd_send_signal(2) to the process.

@@ -21,9 +21,9 @@ use super::session::Session;
 use super::state::State;
 use super::turn::{Turn, TurnQueue};
 use super::{ResizeError, StartError, Started};
-use crate::sys_pty::{signal_foreground, signal_group};
+use crate::sys_pty::signal_foreground;
 use crate::warden::{Launch, LaunchId};
-use crate::{Signal, Stdio, Timeouts};
+use crate::{Signal, Stdio, Timeouts, sys};
 
 /// One process.
 pub struct Process {
@@ -213,7 +213,8 @@ fn signal_terminal(master: &Polled, signal: Signal) -> bool {
     let Ok(group) = rustix::termios::tcgetpgrp(master) else {
         return false;
     };
-    signal_foreground(master.as_fd(), signal).is_ok() || signal_group(group, signal).is_ok()
+    signal_foreground(master.as_fd(), signal).is_ok()
+        || sys::kill_group(group.as_raw_pid(), signal.number()).is_ok()
 }
 
 impl Process {

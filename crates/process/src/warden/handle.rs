@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::process::Enforces;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getpid, getrlimit, set_child_subreaper, setrlimit};
 
 use super::error::{WardenError, WardenStep};
 use super::launch::{Launch, LaunchId};
@@ -66,7 +66,7 @@ impl FirstWarden {
         };
         // Tells of a warden that was stopped.
         sys::unblock_sigchld();
-        sys::become_subreaper().map_err(WardenStep::Adopt.failed())?;
+        set_child_subreaper(Some(getpid())).map_err(|error| WardenStep::Adopt.failed()(error.into()))?;
         let raised = Rlimit {
             current: given.maximum,
             maximum: given.maximum,

@@ -9,7 +9,10 @@ use exec_protocol::environment::TreeTracking;
 use exec_protocol::limits::WARDEN_SPARE_DESCRIPTORS;
 use exec_protocol::process::{Enforcement, Enforces};
 use rustix::event::{Timespec, epoll};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{
+    Resource, Rlimit, Signal, getpid, getrlimit, set_child_subreaper, set_parent_process_death_signal,
+    setrlimit,
+};
 
 use super::error::{WardenError, WardenStep};
 use super::job::Job;
@@ -107,9 +110,12 @@ impl Equipment {
             .map_err(|error| WardenStep::ReplaceStdio.failed()(error.into()))?;
         let signals = sys::take_signals().map_err(WardenStep::TakeSignals.failed())?;
         let _ = rustix::process::setsid();
-        sys::set_comm(c"exec-warden");
-        sys::become_subreaper().map_err(WardenStep::BecomeSubreaper.failed())?;
-        sys::wake_at_parent_death();
+        // Its name in ps(1) and top(1).
+        let _ = rustix::thread::set_name(c"exec-warden");
+        set_child_subreaper(Some(getpid()))
+            .map_err(|error| WardenStep::BecomeSubreaper.failed()(error.into()))?;
+        // So that nobody who stopped it keeps it from noticing.
+        let _ = set_parent_process_death_signal(Some(Signal::CONT));
         raise_open_files();
         let tracker = Tracker::choose(settings).map_err(WardenStep::Track.failed())?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
