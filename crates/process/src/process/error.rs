@@ -47,6 +47,23 @@ pub enum StartStep {
     Exec,
 }
 
+impl StartStep {
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pipe => "pipe",
+            Self::Pty => "pty",
+            Self::PassDescriptors => "passDescriptors",
+            Self::Cgroup => "cgroup",
+            Self::StatusPipe => "statusPipe",
+            Self::Stack => "stack",
+            Self::Fork => "fork",
+            Self::Setup => "setup",
+            Self::Exec => "exec",
+        }
+    }
+}
+
 /// Why a process did not start. Nothing of it is left.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {

@@ -271,20 +271,13 @@ impl Report {
                 .u8(enforcement_code(enforces.open_files)),
             Self::Started { id, pid, at } => FrameBuilder::new(STARTED, 0).u64(id).i32(pid).u64(at),
             Self::Failed { id, failure } => {
-                let (step, program, exists) = match failure.step {
-                    FailedStep::PassDescriptors => (0, 0, false),
-                    FailedStep::Cgroup => (1, 0, false),
-                    FailedStep::Fork => (2, 0, false),
-                    FailedStep::Setup => (3, 0, false),
-                    FailedStep::Cwd => (4, 0, false),
-                    FailedStep::Exec { program, exists } => (5, program, exists),
-                    FailedStep::Ended => (6, 0, false),
-                    FailedStep::StatusPipe => (7, 0, false),
-                    FailedStep::Stack => (8, 0, false),
+                let (program, exists) = match failure.step {
+                    FailedStep::Exec { program, exists } => (program, exists),
+                    _ => (0, false),
                 };
                 FrameBuilder::new(FAILED, 0)
                     .u64(id)
-                    .u8(step)
+                    .u8(failure.step.number())
                     .u32(u32::from(program))
                     .u8(u8::from(exists))
                     .i32(failure.errno)
@@ -344,20 +337,12 @@ impl Report {
             FAILED => {
                 let id = fields.u64()?;
                 let (step, program, exists) = (fields.u8()?, fields.u32()?, fields.u8()? != 0);
-                let step = match step {
-                    0 => FailedStep::PassDescriptors,
-                    1 => FailedStep::Cgroup,
-                    2 => FailedStep::Fork,
-                    3 => FailedStep::Setup,
-                    4 => FailedStep::Cwd,
-                    5 => FailedStep::Exec {
+                let step = match *FailedStep::ALL.get(usize::from(step))? {
+                    FailedStep::Exec { .. } => FailedStep::Exec {
                         program: u16::try_from(program).ok()?,
                         exists,
                     },
-                    6 => FailedStep::Ended,
-                    7 => FailedStep::StatusPipe,
-                    8 => FailedStep::Stack,
-                    _ => return None,
+                    step => step,
                 };
                 Some(Self::Failed {
                     id,
@@ -422,20 +407,11 @@ mod tests {
             pid: 7,
             at: 9,
         });
-        for step in [
-            FailedStep::PassDescriptors,
-            FailedStep::Cgroup,
-            FailedStep::Fork,
-            FailedStep::Setup,
-            FailedStep::Cwd,
-            FailedStep::Exec {
-                program: 65_535,
-                exists: true,
-            },
-            FailedStep::Ended,
-            FailedStep::StatusPipe,
-            FailedStep::Stack,
-        ] {
+        let exec = FailedStep::Exec {
+            program: 65_535,
+            exists: true,
+        };
+        for step in FailedStep::ALL.into_iter().chain([exec]) {
             round_trip(Report::Failed {
                 id: 3,
                 failure: LaunchFailure { step, errno: 13 },

@@ -1,5 +1,6 @@
 //! What the daemon is told of a launch.
 
+use std::mem;
 use std::time::Instant;
 
 use exec_protocol::exit::Usage;
@@ -32,6 +33,33 @@ pub enum FailedStep {
     },
     /// Ended before exec.
     Ended,
+}
+
+impl FailedStep {
+    /// Every step, execve(2) without its particulars; its place here is its number between the warden and the daemon.
+    pub(super) const ALL: [Self; 9] = [
+        Self::PassDescriptors,
+        Self::Cgroup,
+        Self::StatusPipe,
+        Self::Stack,
+        Self::Fork,
+        Self::Setup,
+        Self::Cwd,
+        Self::Exec {
+            program: 0,
+            exists: false,
+        },
+        Self::Ended,
+    ];
+
+    /// Its place in [`Self::ALL`].
+    pub(super) fn number(self) -> u8 {
+        let same = |other: &Self| mem::discriminant(other) == mem::discriminant(&self);
+        let place = Self::ALL.iter().position(same);
+        place
+            .and_then(|place| u8::try_from(place).ok())
+            .unwrap_or(u8::MAX)
+    }
 }
 
 /// Why a launch failed. Nothing of it is left.

@@ -1,8 +1,8 @@
 //! From what went wrong with a process to its error on the wire: the one place that chooses.
 
 use exec_process::{
-    CloseStdinError, InvalidCommand, InvalidSignal, ResizeError, StartError, StartRefused, StartStep,
-    WaitError, WriteError,
+    CloseStdinError, InvalidCommand, InvalidSignal, ResizeError, StartError, StartRefused, WaitError,
+    WriteError,
 };
 use exec_protocol::error::SpawnSubject;
 use exec_protocol::{ErrorKind, PathUri, RpcError};
@@ -131,7 +131,7 @@ fn failed_start(error: StartError) -> RpcError {
             let code = errno_name(errno);
             let message = format!("failed to {step}: {code}");
             ErrorKind::SpawnFailed {
-                step: step_name(step).to_owned(),
+                step: step.name().to_owned(),
                 errno: code,
             }
             .into_error(message)
@@ -155,20 +155,6 @@ fn name(subject: SpawnSubject) -> &'static str {
 
 fn shown(path: &PathUri) -> String {
     path.as_path().to_string_lossy().into_owned()
-}
-
-fn step_name(step: StartStep) -> &'static str {
-    match step {
-        StartStep::Pipe => "pipe",
-        StartStep::Pty => "pty",
-        StartStep::PassDescriptors => "passDescriptors",
-        StartStep::Cgroup => "cgroup",
-        StartStep::StatusPipe => "statusPipe",
-        StartStep::Stack => "stack",
-        StartStep::Fork => "fork",
-        StartStep::Setup => "setup",
-        StartStep::Exec => "exec",
-    }
 }
 
 /// The names of the error numbers that a start can meet.
@@ -215,8 +201,11 @@ fn errno_name(errno: i32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::path::Path;
+
+    use exec_process::StartStep;
+
+    use super::*;
 
     #[test]
     fn a_missing_path_is_named() {
