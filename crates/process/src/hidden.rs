@@ -95,7 +95,7 @@ enum Asked {
 impl Hidden {
     /// Makes it and what the warden is to start.
     pub(crate) fn make(
-        launch: LaunchId,
+        id: LaunchId,
         command: Command,
         launcher: &Arc<dyn Launcher>,
     ) -> Result<(Self, Launch), StartHiddenError> {
@@ -106,17 +106,15 @@ impl Hidden {
         let StdinEnd::Polled(terminal) = plumbing.stdin else {
             unreachable!("checked to be a terminal")
         };
+        let launch = Launch::of(id, &command, prepared, plumbing.child);
         let record = Record {
-            launch,
+            launch: id,
             progress: Mutex::new(Progress {
                 start: None,
                 ended: None,
                 tree_ended: false,
                 asked: Asked::Nothing,
-                paths: Some(LaunchPaths {
-                    programs: prepared.programs.clone(),
-                    cwd: command.cwd,
-                }),
+                paths: Some(LaunchPaths::of(&launch)),
                 terminal: Some(Arc::clone(&terminal)),
             }),
             changed: Notify::new(),
@@ -125,18 +123,6 @@ impl Hidden {
             record: Arc::new(record),
             terminal,
             launcher: Arc::clone(launcher),
-        };
-        let launch = Launch {
-            id: launch,
-            programs: prepared.programs,
-            argv: prepared.argv,
-            environment: prepared.environment,
-            cwd: prepared.cwd,
-            stdin: plumbing.child_stdin,
-            output: None,
-            terminal: true,
-            limits: command.limits,
-            inherited: command.inherited,
         };
         Ok((hidden, launch))
     }

@@ -11,7 +11,7 @@ use exec_protocol::PathUri;
 use exec_protocol::error::SpawnSubject;
 
 use super::{StartError, StartStep};
-use crate::warden::{FailedStep, LaunchFailure};
+use crate::warden::{FailedStep, Launch, LaunchFailure};
 
 /// The paths of a launch, kept until its start is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,14 @@ pub(crate) struct LaunchPaths {
 const SHEBANG_BYTES: u64 = 256;
 
 impl LaunchPaths {
+    /// Those of `launch`.
+    pub(crate) fn of(launch: &Launch) -> Self {
+        Self {
+            programs: launch.programs.clone(),
+            cwd: PathBuf::from(OsStr::from_bytes(launch.cwd.as_bytes())),
+        }
+    }
+
     /// Tells a failure of the warden's as an answer to `process/start`.
     pub(crate) fn start_error(&self, failure: LaunchFailure) -> StartError {
         let LaunchFailure { step, errno } = failure;

@@ -4,6 +4,7 @@ mod budget;
 mod clock;
 mod error;
 mod feed;
+mod launch;
 mod launch_paths;
 mod life;
 mod matcher;

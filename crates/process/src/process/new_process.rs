@@ -5,21 +5,22 @@ use std::time::SystemTime;
 
 use exec_protocol::ProcessId;
 use exec_protocol::exit::Tree;
+use exec_protocol::limits::Limits;
 use exec_protocol::process::Enforces;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::Process;
 use super::clock::SilenceClock;
 use super::feed::Stdin;
 use super::launch_paths::LaunchPaths;
 use super::output_log::OutputLog;
-use super::plumbing::Plumbing;
+use super::plumbing::{Plumbing, StdinEnd};
 use super::process::Inner;
 use super::pump::pump;
 use super::session::Session;
 use super::state::State;
 use super::turn::TurnQueue;
+use super::{Process, StartError};
 use crate::warden::{Launch, LaunchId};
 use crate::{Command, InvalidCommand, Stdio};
 
@@ -40,89 +41,85 @@ pub(crate) struct NewProcess {
 
 impl NewProcess {
     /// Makes the process, reserved; or failed, when its start has failed already.
-    pub(crate) fn make(self, session: Arc<Session>) -> Result<Arc<Process>, InvalidCommand> {
-        let command = self.command;
-        let prepared = command.prepare()?;
-        let plumbing = Plumbing::new(command.stdio, !command.input.is_empty());
-        let (state, plumbing) = match plumbing {
-            Ok(plumbing) => (State::new(), Some(plumbing)),
-            Err(error) => (State::Failed(error), None),
+    pub(crate) fn make(mut self, session: Arc<Session>) -> Result<Arc<Process>, InvalidCommand> {
+        let prepared = self.command.prepare()?;
+        let input = std::mem::take(&mut self.command.input);
+        let plumbing = match Plumbing::new(self.command.stdio, !input.is_empty()) {
+            Ok(plumbing) => plumbing,
+            Err(error) => return Ok(self.failed(error, session)),
         };
-        let terminal = matches!(command.stdio, Stdio::Terminal { .. });
-        let failed = plumbing.is_none();
-        let Plumbing {
-            outputs,
-            stdin,
-            child_stdin,
-            child_output,
-            slave,
-        } = plumbing.unwrap_or_default();
-        let paths = LaunchPaths {
-            programs: prepared.programs.clone(),
-            cwd: command.cwd,
+        let launch = Launch::of(self.launch, &self.command, prepared, plumbing.child);
+        let paths = LaunchPaths::of(&launch);
+        let outputs = plumbing.outputs;
+        let terminal = matches!(self.command.stdio, Stdio::Terminal { .. });
+        let inner = Inner {
+            open_streams: outputs.clone(),
+            terminal: terminal
+                .then(|| outputs.first().map(|(_, master)| Arc::clone(master)))
+                .flatten(),
+            slave: plumbing.slave,
+            paths: Some(paths),
+            reserved: Some(Box::new(launch)),
+            ..self.inner(State::new(), plumbing.stdin, &session.limits)
         };
-        let reserved = Launch {
-            id: self.launch,
-            programs: prepared.programs,
-            argv: prepared.argv,
-            environment: prepared.environment,
-            cwd: prepared.cwd,
-            stdin: child_stdin,
-            output: child_output,
-            terminal,
-            limits: command.limits,
-            inherited: command.inherited,
-        };
-        let limits = &session.limits;
-        let process = Arc::new(Process {
-            id: self.id,
-            launch: self.launch,
-            start_id: self.start_id,
-            stdio: command.stdio,
-            timeouts: command.timeouts,
-            limits: self.limits,
-            started_at: SystemTime::now(),
-            turns: if failed {
-                TurnQueue::default()
-            } else {
-                TurnQueue::taken()
-            },
-            changed: Notify::new(),
-            room: Notify::new(),
-            clock_moved: Notify::new(),
-            stdin_stop: Notify::new(),
-            inner: Mutex::new(Inner {
-                state,
-                tree: if failed { Tree::Ended } else { Tree::Running },
-                log: OutputLog::new(limits.retained_bytes, limits.retained_chunks),
-                clock: SilenceClock::new(Instant::now()),
-                stdin: Stdin::new(stdin, command.stdio, limits),
-                failure: None,
-                matchers: Vec::new(),
-                next_matcher: 0,
-                opened: false,
-                announced: false,
-                closed_said: None,
-                owes_tree_ended: false,
-                open_streams: outputs.clone(),
-                terminal: terminal
-                    .then(|| outputs.first().map(|(_, master)| Arc::clone(master)))
-                    .flatten(),
-                slave,
-                paths: Some(paths),
-                reserved: (!failed).then(|| Box::new(reserved)),
-            }),
-            session,
-        });
-        if failed {
-            return Ok(process);
-        }
-        if !command.input.is_empty() {
-            process.feed_first(command.input);
+        let process = Arc::new(self.process(inner, TurnQueue::taken(), session));
+        if !input.is_empty() {
+            process.feed_first(input);
         }
         for (stream, fd) in outputs {
             tokio::spawn(pump(Arc::clone(&process), stream, fd));
         }
         Ok(process)
+    }
+
+    /// The process whose streams could not be made.
+    fn failed(self, error: StartError, session: Arc<Session>) -> Arc<Process> {
+        let inner = Inner {
+            tree: Tree::Ended,
+            ..self.inner(State::Failed(error), StdinEnd::Closed, &session.limits)
+        };
+        Arc::new(self.process(inner, TurnQueue::default(), session))
+    }
+
+    /// What changes of it, without streams and with nothing to launch.
+    fn inner(&self, state: State, stdin: StdinEnd, limits: &Limits) -> Inner {
+        Inner {
+            state,
+            tree: Tree::Running,
+            log: OutputLog::new(limits.retained_bytes, limits.retained_chunks),
+            clock: SilenceClock::new(Instant::now()),
+            stdin: Stdin::new(stdin, self.command.stdio, limits),
+            failure: None,
+            matchers: Vec::new(),
+            next_matcher: 0,
+            opened: false,
+            announced: false,
+            closed_said: None,
+            owes_tree_ended: false,
+            open_streams: Vec::new(),
+            terminal: None,
+            slave: None,
+            paths: None,
+            reserved: None,
+        }
+    }
+
+    fn process(self, inner: Inner, turns: TurnQueue, session: Arc<Session>) -> Process {
+        Process {
+            id: self.id,
+            launch: self.launch,
+            start_id: self.start_id,
+            stdio: self.command.stdio,
+            timeouts: self.command.timeouts,
+            limits: self.limits,
+            started_at: SystemTime::now(),
+            session,
+            turns,
+            changed: Notify::new(),
+            room: Notify::new(),
+            clock_moved: Notify::new(),
+            stdin_stop: Notify::new(),
+            inner: Mutex::new(inner),
+        }
     }
 }

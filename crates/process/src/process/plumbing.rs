@@ -27,13 +27,20 @@ pub(crate) struct Plumbing {
     pub(crate) outputs: Vec<(Stream, Polled)>,
     /// Our end of stdin.
     pub(crate) stdin: StdinEnd,
-    /// The process's descriptor 0; for a terminal the slave.
-    pub(crate) child_stdin: Option<OwnedFd>,
-    /// The process's descriptors 1 and 2; `None` for a terminal.
-    pub(crate) child_output: Option<(OwnedFd, OwnedFd)>,
+    /// The process's ends.
+    pub(crate) child: ChildEnds,
     /// A slave of our own, held while the leader runs: one that closes its terminal and opens it again would
     /// else end it for us, and what it prints then would be lost.
     pub(crate) slave: Option<OwnedFd>,
+}
+
+/// A process's ends of its standard streams.
+#[derive(Debug, Default)]
+pub(crate) struct ChildEnds {
+    /// Descriptor 0; for a terminal the slave.
+    pub(crate) stdin: Option<OwnedFd>,
+    /// Descriptors 1 and 2; `None` for a terminal.
+    pub(crate) output: Option<(OwnedFd, OwnedFd)>,
 }
 
 /// Our end of stdin.
@@ -81,8 +88,10 @@ fn pipes(stdin: bool) -> Result<Plumbing, Errno> {
             (Stream::Stderr, polled(stderr, Interest::READABLE)?),
         ],
         stdin,
-        child_stdin,
-        child_output: Some((child_stdout, child_stderr)),
+        child: ChildEnds {
+            stdin: child_stdin,
+            output: Some((child_stdout, child_stderr)),
+        },
         slave: None,
     })
 }
@@ -104,8 +113,10 @@ fn terminal(size: TerminalSize) -> Result<Plumbing, Errno> {
         outputs: vec![(Stream::Pty, Arc::clone(&master))],
         stdin: StdinEnd::Polled(master),
         slave: Some(fcntl_dupfd_cloexec(&slave, 3)?),
-        child_stdin: Some(slave),
-        child_output: None,
+        child: ChildEnds {
+            stdin: Some(slave),
+            output: None,
+        },
     })
 }
 
@@ -148,8 +159,8 @@ mod tests {
     #[tokio::test]
     async fn the_childs_ends_block_and_ours_do_not() {
         let plumbing = Plumbing::new(Stdio::Pipes { keep_stdin: true }, false).expect("pipes");
-        let (stdout, stderr) = plumbing.child_output.expect("pipes");
-        let stdin = plumbing.child_stdin.expect("kept");
+        let (stdout, stderr) = plumbing.child.output.expect("pipes");
+        let stdin = plumbing.child.stdin.expect("kept");
         for fd in [&stdout, &stderr, &stdin] {
             assert!(is_blocking(fd));
             assert!(fcntl_getfd(fd).expect("open").contains(FdFlags::CLOEXEC));
@@ -166,16 +177,16 @@ mod tests {
     #[tokio::test]
     async fn stdin_is_a_pipe_only_when_needed() {
         let plumbing = Plumbing::new(Stdio::Pipes { keep_stdin: false }, false).expect("pipes");
-        assert!(plumbing.child_stdin.is_none());
+        assert!(plumbing.child.stdin.is_none());
         let plumbing = Plumbing::new(Stdio::Pipes { keep_stdin: false }, true).expect("pipes");
-        assert!(plumbing.child_stdin.is_some());
+        assert!(plumbing.child.stdin.is_some());
     }
 
     #[tokio::test]
     async fn a_terminal_has_its_size_and_utf8_before_anything_runs() {
         let size = TerminalSize { rows: 11, cols: 222 };
         let plumbing = Plumbing::new(Stdio::Terminal { size }, false).expect("a PTY");
-        let slave = plumbing.child_stdin.expect("the slave");
+        let slave = plumbing.child.stdin.expect("the slave");
         assert!(is_blocking(&slave));
         let window = tcgetwinsize(&slave).expect("a terminal");
         assert_eq!((window.ws_row, window.ws_col), (11, 222));

@@ -1,12 +1,13 @@
 //! The warden starts a command.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use exec_protocol::limits::CPU_POLL_MS;
+use exec_protocol::process::ResourceLimits;
 
-use super::cgroup::died_before_exec;
+use super::cgroup::{CgroupRoot, died_before_exec};
 use super::clock::monotonic;
 use super::job::{CpuLimit, Job, Ladder, Stage, Track};
 use super::main_loop::{CHILDREN, Main, Timer};
@@ -14,7 +15,8 @@ use super::message::{Order, Report};
 use super::report::{FailedStep, LaunchFailure};
 use super::tracker::Tracker;
 use crate::sys_child::step;
-use crate::sys_spawn::{Child, Failure, Keeper, Outcome, Setup, StatusPipe};
+use crate::sys_spawn::{Child, Failure, Keeper, Outcome, Setup, StatusPipe, Strings};
+use crate::sys_stack::Stacks;
 
 fn failure(step: FailedStep, error: &io::Error) -> LaunchFailure {
     LaunchFailure {
@@ -88,6 +90,40 @@ impl Main {
     }
 
     fn start(&mut self, order: Order) -> Result<Track, LaunchFailure> {
+        let setup = self.setup(&order);
+        let stacks = self
+            .stacks
+            .take()
+            .map_err(|error| failure(FailedStep::Stack, &error))?;
+        // Its descriptors stay open until the child has its own.
+        let started = match &mut self.tracker {
+            Tracker::Cgroup { root, .. } => {
+                start_in_cgroup(root, &order.limits, order.strings, &setup, stacks)
+            }
+            Tracker::Keepers { report, .. } => {
+                start_under_keeper(report.as_fd(), &order.limits, order.strings, &setup, stacks)
+            }
+        };
+        match started {
+            Ok(track) => {
+                if let Track::Cgroup {
+                    child: Some(child), ..
+                } = &track
+                {
+                    // Without the watch its start is noticed at its end only, which is late but true.
+                    let _ = self.watch(child.status(), CHILDREN + order.id);
+                }
+                Ok(track)
+            }
+            Err((failure, stacks)) => {
+                self.stacks.give_back(stacks);
+                Err(failure)
+            }
+        }
+    }
+
+    /// What its child is given.
+    fn setup(&self, order: &Order) -> Setup {
         let null = self.null.as_raw_fd();
         let stdin = order.stdin.as_ref().map_or(null, AsRawFd::as_raw_fd);
         let (stdout, stderr) = match &order.output {
@@ -100,7 +136,7 @@ impl Main {
             .limits
             .open_files
             .map_or([soft, hard], |asked| [asked.min(hard); 2]);
-        let setup = Setup {
+        Setup {
             id: order.id,
             stdio: [stdin, stdout, stderr],
             terminal: order.terminal,
@@ -110,70 +146,6 @@ impl Main {
                 .iter()
                 .map(|(number, fd)| (*number, fd.as_raw_fd()))
                 .collect(),
-        };
-        let stacks = self
-            .stacks
-            .take()
-            .map_err(|error| failure(FailedStep::Stack, &error))?;
-        match &mut self.tracker {
-            Tracker::Cgroup { root, .. } => {
-                let prepared = match StatusPipe::new() {
-                    Ok(pipe) => match root.take(&order.limits) {
-                        Ok(cgroup) => Ok((pipe, cgroup)),
-                        Err(error) => Err(failure(FailedStep::Cgroup, &error)),
-                    },
-                    Err(error) => Err(failure(FailedStep::StatusPipe, &error)),
-                };
-                let (pipe, cgroup) = match prepared {
-                    Ok(prepared) => prepared,
-                    Err(failure) => {
-                        self.stacks.give_back(stacks);
-                        return Err(failure);
-                    }
-                };
-                match Child::start(order.strings, &setup, pipe, stacks, Some(cgroup.directory())) {
-                    Ok((child, leader)) => {
-                        // Without the watch its start is noticed at its end only, which is late but true.
-                        let _ = self.watch(child.status(), CHILDREN + order.id);
-                        Ok(Track::Cgroup {
-                            cgroup,
-                            leader,
-                            child: Some(child),
-                            failure: None,
-                            watch: None,
-                        })
-                    }
-                    Err((error, stacks)) => {
-                        self.stacks.give_back(stacks);
-                        if let Tracker::Cgroup { root, .. } = &mut self.tracker {
-                            root.give_back(cgroup);
-                        }
-                        Err(failure(FailedStep::Fork, &error))
-                    }
-                }
-            }
-            Tracker::Keepers { report, .. } => {
-                let limits = &order.limits;
-                if limits
-                    .memory_bytes
-                    .or(limits.processes)
-                    .or(limits.cpu_seconds)
-                    .is_some()
-                {
-                    self.stacks.give_back(stacks);
-                    return Err(LaunchFailure {
-                        step: FailedStep::Cgroup,
-                        errno: libc::EOPNOTSUPP,
-                    });
-                }
-                match Keeper::start(order.strings, &setup, stacks, std::os::fd::AsFd::as_fd(report)) {
-                    Ok(keeper) => Ok(Track::Keeper { keeper, leader: 0 }),
-                    Err((error, stacks)) => {
-                        self.stacks.give_back(stacks);
-                        Err(failure(FailedStep::Fork, &error))
-                    }
-                }
-            }
         }
     }
 
@@ -230,5 +202,58 @@ impl Main {
         self.report(Report::Started { id, pid, at });
         self.begin_held_ending(id);
         self.begin_held_leave(id);
+    }
+}
+
+/// Starts the command in a cgroup of its own; the stacks come back when it fails.
+fn start_in_cgroup(
+    root: &mut CgroupRoot,
+    limits: &ResourceLimits,
+    strings: Strings,
+    setup: &Setup,
+    stacks: Stacks,
+) -> Result<Track, (LaunchFailure, Stacks)> {
+    let pipe = match StatusPipe::new() {
+        Ok(pipe) => pipe,
+        Err(error) => return Err((failure(FailedStep::StatusPipe, &error), stacks)),
+    };
+    let cgroup = match root.take(limits) {
+        Ok(cgroup) => cgroup,
+        Err(error) => return Err((failure(FailedStep::Cgroup, &error), stacks)),
+    };
+    match Child::start(strings, setup, pipe, stacks, Some(cgroup.directory())) {
+        Ok((child, leader)) => Ok(Track::Cgroup {
+            cgroup,
+            leader,
+            child: Some(child),
+            failure: None,
+            watch: None,
+        }),
+        Err((error, stacks)) => {
+            root.give_back(cgroup);
+            Err((failure(FailedStep::Fork, &error), stacks))
+        }
+    }
+}
+
+/// Starts a keeper that starts the command; the stacks come back when it fails.
+fn start_under_keeper(
+    report: BorrowedFd<'_>,
+    limits: &ResourceLimits,
+    strings: Strings,
+    setup: &Setup,
+    stacks: Stacks,
+) -> Result<Track, (LaunchFailure, Stacks)> {
+    let enforced = limits.memory_bytes.or(limits.processes).or(limits.cpu_seconds);
+    if enforced.is_some() {
+        let failure = LaunchFailure {
+            step: FailedStep::Cgroup,
+            errno: libc::EOPNOTSUPP,
+        };
+        return Err((failure, stacks));
+    }
+    match Keeper::start(strings, setup, stacks, report) {
+        Ok(keeper) => Ok(Track::Keeper { keeper, leader: 0 }),
+        Err((error, stacks)) => Err((failure(FailedStep::Fork, &error), stacks)),
     }
 }
