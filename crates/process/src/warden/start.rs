@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use exec_protocol::limits::CPU_POLL_MS;
 use exec_protocol::process::ResourceLimits;
 
-use super::cgroup::{CgroupRoot, died_before_exec};
+use super::cgroup::CgroupRoot;
 use super::clock::monotonic;
 use super::job::{CpuLimit, Job, Ladder, Stage, Track};
 use super::main_loop::{CHILDREN, Main, Timer};
 use super::message::{Order, Report};
 use super::report::{FailedStep, LaunchFailure};
 use super::tracker::Tracker;
+use super::tree::died_before_exec;
 use crate::sys_child::step;
 use crate::sys_spawn::{Child, Failure, Keeper, Outcome, Setup, StatusPipe, Strings};
 use crate::sys_stack::Stacks;

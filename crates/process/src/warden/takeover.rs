@@ -9,7 +9,7 @@ use exec_protocol::limits::{WARDEN_SWEEP_MS, WARDEN_SWEEP_ROUND_MS};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::settings::{SETTINGS, Settings};
-use super::{cgroup, tracker, tree};
+use super::{cgroup, tree};
 use crate::sys;
 
 /// The link between daemon and warden.
@@ -26,7 +26,7 @@ pub(super) fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 /// warden had comes to this process, its subreaper.
 pub(super) async fn sweep(settings: &Settings) {
     let own_cgroup = if settings.use_cgroup {
-        tracker::own_cgroup()
+        cgroup::own_cgroup()
     } else {
         None
     };

@@ -1,18 +1,15 @@
 //! How trees are tracked here: chosen once, at the warden's start.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 
-use exec_protocol::limits::PROC_READ_BYTES;
 use exec_protocol::process::ResourceLimits;
 use rustix::fs::inotify;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitOptions};
 
-use super::cgroup::{self, CgroupRoot};
+use super::cgroup::{CgroupRoot, own_cgroup};
 use super::settings::Settings;
 use crate::sys_spawn::{self, Child, Setup, StatusPipe, Strings};
 use crate::sys_stack::StackPool;
@@ -111,21 +108,6 @@ impl Tracker {
             Self::Keepers { records, .. } => records.as_fd(),
         }
     }
-}
-
-/// Where this process's cgroups can be made.
-pub(super) fn own_cgroup() -> Option<PathBuf> {
-    let mounts = read_proc("/proc/self/mountinfo").ok()?;
-    let cgroup = read_proc("/proc/self/cgroup").ok()?;
-    cgroup::own_directory(&mounts, &cgroup)
-}
-
-/// Reads a file of proc(5), which has no size. Each read costs the kernel the writing of what it returns and of
-/// what did not fit: with room for most machines' mounts there are few, where a growing buffer has eight.
-fn read_proc(path: &str) -> io::Result<String> {
-    let mut text = String::with_capacity(PROC_READ_BYTES);
-    fs::File::open(path)?.read_to_string(&mut text)?;
-    Ok(text)
 }
 
 /// Starts a child in a cgroup and waits for its end.

@@ -95,6 +95,11 @@ impl Stat {
     }
 }
 
+/// True if the child is dead and never executed a program.
+pub(super) fn died_before_exec(pid: i32) -> bool {
+    Stat::read(pid).is_some_and(|stat| stat.never_executed)
+}
+
 /// Signals every descendant of `root` that `wanted` picks. Gives how many there were, zombies not counted.
 pub(super) fn signal_descendants(root: i32, signal: i32, wanted: impl Fn(i32, &Stat) -> bool) -> usize {
     let mut count = 0;
