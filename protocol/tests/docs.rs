@@ -203,36 +203,49 @@ fn examples_are_messages_of_the_catalogue() {
     assert!(examples > METHODS.len(), "{examples} examples");
 }
 
-/// The constants of limits.rs, with their values.
-fn limits() -> Vec<(String, u64)> {
-    let source = fs::read_to_string(support::crate_path("src/limits.rs")).unwrap();
-    let constants = source.lines().filter_map(|line| line.strip_prefix("pub const "));
-    constants
-        .map(|line| {
+/// The constants of limits/, with their values, by the file they are in.
+fn limits() -> Vec<(String, String, u64)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(support::crate_path("src/limits")).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let source = fs::read_to_string(&path).unwrap();
+        for line in source.lines().filter_map(|line| line.strip_prefix("pub const ")) {
             let (name, rest) = line.split_once(':').unwrap();
             let value = rest.split_once('=').unwrap().1.trim().strip_suffix(';').unwrap();
             let factors = value.split('*').map(|factor| factor.trim().replace('_', ""));
             let value = factors.map(|factor| factor.parse::<u64>().unwrap()).product();
-            (name.to_owned(), value)
-        })
-        .collect()
+            found.push((file.clone(), name.to_owned(), value));
+        }
+    }
+    found
 }
 
 #[test]
 fn every_limit_is_told_with_its_value_and_unit() {
     let text = document("limits.md");
-    let rows: Vec<Vec<&str>> = text
-        .lines()
-        .filter(|line| line.starts_with("| `"))
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+    // A section says which file it tells of.
+    let rows: Vec<(&str, Vec<&str>)> = text
+        .split("\n## ")
+        .flat_map(|section| section.lines().map(move |line| (section, line)))
+        .filter(|(_, line)| line.starts_with("| `"))
+        .map(|(section, line)| {
+            let row = line.trim_matches('|').split('|').map(str::trim);
+            (section, row.collect())
+        })
         .collect();
     let limits = limits();
     assert!(limits.len() > 20);
-    for (name, value) in &limits {
-        let row = rows
+    for (file, name, value) in &limits {
+        let (section, row) = rows
             .iter()
-            .find(|row| row[0].trim_matches('`') == name)
+            .find(|(_, row)| row[0].trim_matches('`') == name)
             .unwrap_or_else(|| panic!("docs/limits.md has no row for {name}"));
+        let link = format!("src/limits/{file})");
+        assert!(
+            section.contains(&link),
+            "{name} stands in another section than {file}"
+        );
         assert_eq!(row[1], value.to_string(), "{name}");
         let unit = match name.rsplit('_').next() {
             Some("BYTES") => "bytes",
@@ -245,10 +258,10 @@ fn every_limit_is_told_with_its_value_and_unit() {
             "{name}: no unit or no reason"
         );
     }
-    for row in &rows {
+    for (_, row) in &rows {
         let name = row[0].trim_matches('`');
         assert!(
-            limits.iter().any(|(limit, _)| limit == name),
+            limits.iter().any(|(_, limit, _)| limit == name),
             "no such limit: {name}"
         );
     }
@@ -292,7 +305,7 @@ fn no_limit_lies_beside_the_code() {
                 let is_limit =
                     name.ends_with("_BYTES") || name.ends_with("_MS") || of.starts_with("Duration");
                 let elsewhere = !before.starts_with(' ') && is_limit && !NO_LIMITS.contains(&name);
-                assert!(!elsewhere, "{}: {name} belongs in limits.rs", path.display());
+                assert!(!elsewhere, "{}: {name} belongs in limits/", path.display());
             }
         }
     }
