@@ -19,7 +19,7 @@ use crate::pending::Answer;
 use crate::process_events::ProcessEvents;
 use crate::router::Router;
 use crate::server_request::ServerRequestHandler;
-use crate::shared::{Shared, request_line};
+use crate::shared::{Handle, Shared, request_line};
 use crate::{ClientLimits, Stats};
 
 /// A handle to a connection; clones share it.
@@ -29,18 +29,6 @@ use crate::{ClientLimits, Stats};
 #[derive(Clone)]
 pub struct Client {
     handle: Arc<Handle>,
-}
-
-/// Closes the connection when the last of them is dropped.
-#[derive(Debug)]
-pub(crate) struct Handle {
-    shared: Arc<Shared>,
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.shared.outgoing.close();
-    }
 }
 
 impl fmt::Debug for Client {
@@ -76,12 +64,12 @@ impl Client {
         let shared = Arc::new(Shared::new(limits));
         let router = Router::new(Arc::clone(&shared), handler);
         let connection = Connection::new(Arc::clone(&shared), router, reader, writer);
-        let handle = Arc::new(Handle { shared });
+        let handle = Arc::new(Handle::new(shared));
         (Self { handle }, connection)
     }
 
     fn shared(&self) -> &Shared {
-        &self.handle.shared
+        self.handle.shared()
     }
 
     /// The handshake: `initialize`, then `initialized`.

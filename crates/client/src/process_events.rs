@@ -7,8 +7,8 @@ use exec_protocol::process::{ClosedNotification, ExitedNotification, Stream};
 use exec_protocol::{Base64, ProcessId};
 
 use crate::Closed;
-use crate::client::Handle;
 use crate::event::{EventQueue, ProcessEvent};
+use crate::shared::Handle;
 
 /// The events of one process: all of them, in order, from the first.
 ///

@@ -74,6 +74,26 @@ impl Shared {
     }
 }
 
+/// Closes the connection when the last of them is dropped.
+#[derive(Debug)]
+pub(crate) struct Handle(Arc<Shared>);
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self(shared)
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.outgoing.close();
+    }
+}
+
 /// A request and its newline.
 pub(crate) fn request_line(id: u64, method: &str, params: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let id = RawValue::from_string(id.to_string())?;

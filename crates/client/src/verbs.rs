@@ -1,4 +1,4 @@
-//! One method of [`Client`] for each request about a process.
+//! One method of [`Client`] for each request but the handshake and the start of a process.
 //!
 //! Each is a [`Client::call`]: it fails as that does, and is cancelled when its future is dropped.
 
@@ -10,6 +10,9 @@ use exec_protocol::method::{self, Empty};
 use exec_protocol::process::{
     CloseStdinParams, ListResponse, ReadParams, ReadResponse, ResizeParams, SignalParams, TerminalSize,
     TerminateParams, WaitParams, WaitResponse, WaitUntil, WriteParams, WriteStatus,
+};
+use exec_protocol::snapshot::{
+    DescribeSnapshotResponse, InvalidateSnapshotParams, PrewarmResponse, SnapshotParams,
 };
 
 use crate::{CallError, Client};
@@ -132,6 +135,38 @@ impl Client {
             timeout_ms: timeout.map(whole_milliseconds),
         };
         self.call::<method::Wait>(&params).await
+    }
+
+    /// `shellSnapshot/prewarm`: captures a shell's state ahead of the commands that start from it, and says what it
+    /// is.
+    ///
+    /// # Errors
+    /// As [`Client::call`]; `unsupported`, `snapshotFailed`.
+    pub async fn prewarm_snapshot(&self, params: &SnapshotParams) -> Result<PrewarmResponse, CallError> {
+        self.call::<method::PrewarmSnapshot>(params).await
+    }
+
+    /// `shellSnapshot/describe`: what is cached for such commands: names and sizes, never a value.
+    ///
+    /// # Errors
+    /// As [`Client::call`]; `unsupported`.
+    pub async fn describe_snapshot(
+        &self,
+        params: &SnapshotParams,
+    ) -> Result<DescribeSnapshotResponse, CallError> {
+        self.call::<method::DescribeSnapshot>(params).await
+    }
+
+    /// `shellSnapshot/invalidate`: drops the snapshots and remembered failures of a scope, or of all, and says how
+    /// many they were.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub async fn invalidate_snapshots(&self, scope_id: Option<&str>) -> Result<u64, CallError> {
+        let params = InvalidateSnapshotParams {
+            scope_id: scope_id.map(str::to_owned),
+        };
+        Ok(self.call::<method::InvalidateSnapshot>(&params).await?.dropped)
     }
 }
 

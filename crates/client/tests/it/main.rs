@@ -9,3 +9,4 @@ mod interleaving;
 mod scripted;
 mod server_requests;
 mod starts;
+mod verbs;

@@ -3,7 +3,6 @@
 use exec_client::Client;
 use exec_protocol::ExecParams;
 use exec_protocol::initialize::InitializeParams;
-use exec_protocol::method::DescribeSnapshot;
 use exec_protocol::snapshot::SnapshotParams;
 use tokio::time::Instant;
 
@@ -91,7 +90,7 @@ async fn tell_of_failure(client: &Client, params: &ExecParams, shell: &UserShell
         sandbox: None,
     };
     // The command runs: what cannot be told harms nobody.
-    let Ok(described) = client.call::<DescribeSnapshot>(&params).await else {
+    let Ok(described) = client.describe_snapshot(&params).await else {
         return;
     };
     let name = shell.kind.name();

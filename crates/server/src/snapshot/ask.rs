@@ -4,7 +4,6 @@ use std::path::Path;
 
 use exec_client::{CallError, Client};
 use exec_protocol::initialize::InitializeParams;
-use exec_protocol::method::{DescribeSnapshot, PrewarmSnapshot};
 use exec_protocol::snapshot::SnapshotParams;
 use exec_protocol::{ErrorKind, PathUri};
 
@@ -57,9 +56,9 @@ async fn report(client: &Client, arguments: &Args, cwd: PathUri) -> Result<Repor
         trace: None,
         is_profile: arguments.profile,
     };
-    match client.call::<PrewarmSnapshot>(&params).await {
+    match client.prewarm_snapshot(&params).await {
         Ok(_) => {
-            let described = client.call::<DescribeSnapshot>(&params).await;
+            let described = client.describe_snapshot(&params).await;
             let described = described.map_err(Failure::Ask)?;
             report.snapshot = described.snapshot;
             let files = described.watched_files.into_iter();
