@@ -12,6 +12,7 @@ pub mod procfs;
 pub mod run;
 pub mod scrape;
 pub mod server;
+mod supervise;
 pub mod target;
 pub mod terminal;
 pub mod transcript;

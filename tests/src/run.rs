@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -17,7 +16,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 
 use crate::server::{Ending, PATIENCE, lock};
-use crate::{procfs, target};
+use crate::{procfs, supervise, target};
 
 /// How long after the end of a run something may still be there.
 const LEFTOVERS_GONE: Duration = Duration::from_secs(2);
@@ -279,42 +278,13 @@ impl Run {
             }
         };
         let ((stdout, heard_out), (stderr, heard_err)) = (heard(stdout), heard(stderr));
-        let stdio = [stdin, stdout, stderr];
-        let placed: [RawFd; 3] = [0, 1, 2].map(|i| stdio[i].as_raw_fd());
-        let mut command = Command::new(target::helper_path());
-        command
-            .arg("supervise")
-            .args(&builder.options)
-            .arg("--")
-            .args(&builder.program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .envs(builder.env);
-        if let Some(directory) = builder.directory {
-            command.current_dir(directory);
-        }
-        // SAFETY: between fork and exec only fcntl and dup2 are called, on descriptors that stay open in the parent
-        // until after the spawn; no allocation, no lock.
-        unsafe {
-            command.pre_exec(move || {
-                // Out of the way first: one of them may be 3, 4 or 5 already.
-                let mut high = [0; 3];
-                for (place, fd) in high.iter_mut().zip(placed) {
-                    *place = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 100);
-                    if *place < 0 {
-                        return Err(std::io::Error::last_os_error());
-                    }
-                }
-                for (i, fd) in high.into_iter().enumerate() {
-                    if libc::dup2(fd, 3 + i as RawFd) < 0 {
-                        return Err(std::io::Error::last_os_error());
-                    }
-                }
-                Ok(())
-            });
-        }
-        let mut supervisor = command.spawn().expect("the supervisor starts");
-        drop(stdio);
+        let mut supervisor = supervise::spawn(
+            &builder.options,
+            &builder.program,
+            &builder.env,
+            builder.directory.as_deref(),
+            [stdin, stdout, stderr],
+        );
         let report = supervisor.stdout.take().expect("piped");
         let control = supervisor.stdin.take();
         let (to, reports) = channel();

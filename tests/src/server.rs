@@ -2,9 +2,8 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::os::fd::OwnedFd;
+use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::transcript::Transcript;
-use crate::{procfs, target};
+use crate::{procfs, supervise, target};
 
 /// How long a test waits for what must come soon, where the promise itself names no bound: long enough for a debug build on a
 /// busy machine.
@@ -156,39 +155,13 @@ impl Server {
     fn launch(builder: ServerBuilder) -> Self {
         let pipe = || pipe_with(PipeFlags::CLOEXEC).expect("pipe");
         let ((child_in, stdin), (stdout, child_out), (stderr, child_err)) = (pipe(), pipe(), pipe());
-        let placed: [RawFd; 3] = [child_in.as_raw_fd(), child_out.as_raw_fd(), child_err.as_raw_fd()];
-        let mut command = Command::new(target::helper_path());
-        command
-            .arg("supervise")
-            .args(&builder.options)
-            .arg("--")
-            .args(&builder.command);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .envs(builder.env.iter().cloned());
-        // SAFETY: between fork and exec only fcntl and dup2 are called, on descriptors that stay open in the parent
-        // until after the spawn; no allocation, no lock.
-        unsafe {
-            command.pre_exec(move || {
-                // Out of the way first: one of them may be 3, 4 or 5 already.
-                let mut high = [0; 3];
-                for (place, fd) in high.iter_mut().zip(placed) {
-                    *place = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 100);
-                    if *place < 0 {
-                        return Err(std::io::Error::last_os_error());
-                    }
-                }
-                for (i, fd) in high.into_iter().enumerate() {
-                    if libc::dup2(fd, 3 + i as RawFd) < 0 {
-                        return Err(std::io::Error::last_os_error());
-                    }
-                }
-                Ok(())
-            });
-        }
-        let mut supervisor = command.spawn().expect("the supervisor starts");
-        drop((child_in, child_out, child_err));
+        let mut supervisor = supervise::spawn(
+            &builder.options,
+            &builder.command,
+            &builder.env,
+            None,
+            [child_in, child_out, child_err],
+        );
         let shared = Arc::new(Shared::default());
         *lock(&shared.reading) = true;
         {
