@@ -36,6 +36,7 @@ pub mod filesystem;
 pub mod initialize;
 pub mod limits;
 pub mod method;
+pub mod milliseconds;
 mod path_uri;
 pub mod process;
 pub mod sandbox;

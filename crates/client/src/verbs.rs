@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use exec_protocol::ProcessId;
 use exec_protocol::environment::{EnvironmentInfo, EnvironmentStatus};
 use exec_protocol::method::{self, Empty};
 use exec_protocol::process::{
@@ -14,6 +13,7 @@ use exec_protocol::process::{
 use exec_protocol::snapshot::{
     DescribeSnapshotResponse, InvalidateSnapshotParams, PrewarmResponse, SnapshotParams,
 };
+use exec_protocol::{ProcessId, milliseconds};
 
 use crate::{CallError, Client};
 
@@ -105,7 +105,7 @@ impl Client {
     ) -> Result<bool, CallError> {
         let params = TerminateParams {
             process_id: process_id.clone(),
-            grace_ms: grace.map(whole_milliseconds),
+            grace_ms: grace.map(milliseconds::ceil),
         };
         Ok(self.call::<method::Terminate>(&params).await?.running)
     }
@@ -132,7 +132,7 @@ impl Client {
         let params = WaitParams {
             process_id: process_id.clone(),
             until,
-            timeout_ms: timeout.map(whole_milliseconds),
+            timeout_ms: timeout.map(milliseconds::ceil),
         };
         self.call::<method::Wait>(&params).await
     }
@@ -168,9 +168,4 @@ impl Client {
         };
         Ok(self.call::<method::InvalidateSnapshot>(&params).await?.dropped)
     }
-}
-
-/// Rounded up: a time that is not nothing does not become nothing.
-fn whole_milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use exec_protocol::exit::{ExitCause, Tree};
 use exec_protocol::process::{Enforces, ProcessInfo, ProcessState, TerminalSize};
-use exec_protocol::{ProcessId, Stream};
+use exec_protocol::{ProcessId, Stream, milliseconds};
 use tokio::sync::Notify;
 
 use super::clock::SilenceClock;
@@ -194,7 +194,7 @@ impl Process {
             started_at_ms: self
                 .started_at
                 .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+                .map_or(0, milliseconds::floor),
             exit_code: outcome.map(|outcome| outcome.exit_code),
             cause: outcome.map(|outcome| outcome.cause),
             next_seq: inner.log.next_seq(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
+use exec_protocol::milliseconds;
 use exec_protocol::process::{Enforcement, Enforces, ResourceLimits};
 
 use super::error::WardenStep;
@@ -113,8 +114,11 @@ pub(super) fn signal(id: u64, signal: i32) -> Option<Vec<u8>> {
 }
 
 pub(super) fn end(id: u64, signal: i32, grace: Duration) -> Option<Vec<u8>> {
-    let grace = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-    FrameBuilder::new(END, 0).u64(id).i32(signal).u64(grace).finish()
+    FrameBuilder::new(END, 0)
+        .u64(id)
+        .i32(signal)
+        .u64(milliseconds::floor(grace))
+        .finish()
 }
 
 pub(super) fn leave(id: u64) -> Option<Vec<u8>> {

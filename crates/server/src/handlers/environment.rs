@@ -5,6 +5,7 @@ use std::sync::Arc;
 use exec_protocol::environment::{EnvironmentInfo, EnvironmentStatus, ProtocolInfo, WireLimits};
 use exec_protocol::limits::Limits;
 use exec_protocol::method::Empty;
+use exec_protocol::milliseconds;
 use exec_protocol::snapshot::Shell;
 
 use super::Handlers;
@@ -81,17 +82,16 @@ fn methods(handlers: &Handlers) -> Vec<String> {
 }
 
 fn wire_limits(limits: &Limits) -> WireLimits {
-    let millis = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     WireLimits {
         max_line_bytes: limits.max_line_bytes as u64,
         max_processes: limits.max_processes as u64,
         max_pending_requests: limits.max_pending_requests as u64,
         retained_bytes: limits.retained_bytes as u64,
-        retention_ms: millis(limits.retention),
+        retention_ms: milliseconds::floor(limits.retention),
         stdin_backlog_bytes: limits.stdin_backlog_bytes as u64,
-        max_wait_ms: millis(limits.max_wait),
-        default_grace_ms: millis(limits.default_grace),
-        session_end_grace_ms: millis(limits.session_end_grace),
+        max_wait_ms: milliseconds::floor(limits.max_wait),
+        default_grace_ms: milliseconds::floor(limits.default_grace),
+        session_end_grace_ms: milliseconds::floor(limits.session_end_grace),
     }
 }
 

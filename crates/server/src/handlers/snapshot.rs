@@ -1,13 +1,12 @@
 //! `shellSnapshot/*`: capture ahead, look, drop.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use exec_protocol::PathUri;
 use exec_protocol::snapshot::{
     DescribeSnapshotResponse, InvalidateSnapshotParams, InvalidateSnapshotResponse, LeftOut, PrewarmResponse,
     SnapshotAvailability, SnapshotContents, SnapshotFailure, SnapshotParams, SnapshotReplay, WatchedFile,
 };
+use exec_protocol::{PathUri, milliseconds};
 use exec_shell_snapshot::{Availability, Description, Failure, Held, Name, ReplayKind, Summary};
 
 use super::Handlers;
@@ -34,7 +33,7 @@ pub(super) async fn prewarm(
         .await
         .map_err(rpc_error)?;
     Ok(PrewarmResponse {
-        duration_ms: millis(took),
+        duration_ms: milliseconds::floor(took),
         state_bytes,
         environment_bytes,
         functions: functions as u64,
@@ -83,8 +82,8 @@ pub(super) async fn invalidate(
 fn contents(held: Held) -> SnapshotContents {
     let inventory = held.inventory;
     SnapshotContents {
-        age_ms: millis(held.age),
-        duration_ms: millis(held.summary.took),
+        age_ms: milliseconds::floor(held.age),
+        duration_ms: milliseconds::floor(held.summary.took),
         state_bytes: held.summary.state_bytes,
         environment_bytes: held.summary.environment_bytes,
         replay: match held.replay {
@@ -115,10 +114,6 @@ fn names(names: impl IntoIterator<Item = Name>) -> Vec<String> {
 
 fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn wire_availability(availability: Availability) -> SnapshotAvailability {

@@ -3,6 +3,7 @@
 use exec_process::{Notification, Process};
 use exec_protocol::envelope::write;
 use exec_protocol::method::{self, Notification as Method};
+use exec_protocol::milliseconds;
 use exec_protocol::process::{ClosedNotification, ExitedNotification, TreeEndedNotification};
 
 use super::queue::{Source, Turn};
@@ -51,7 +52,7 @@ fn write_line(out: &mut Vec<u8>, process: &Process, notification: Notification) 
                 signal: signal.map(exec_process::Signal::name),
                 cause: Some(cause),
                 timed_out: cause.timed_out(),
-                duration_ms: Some(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
+                duration_ms: Some(milliseconds::floor(duration)),
                 usage,
             };
             write::notification(out, method::Exited::NAME, &params, None)

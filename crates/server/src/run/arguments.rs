@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::ValueHint;
 use exec_protocol::process::TerminalSize;
-use exec_protocol::{ExecParams, PathUri};
+use exec_protocol::{ExecParams, PathUri, milliseconds};
 
 use super::failure::Failure;
 use crate::own_daemon::environment;
@@ -131,10 +131,7 @@ impl Args {
         params.tty = self.tty;
         params.pipe_stdin = !self.tty && !self.no_stdin;
         params.size = size.filter(|_| self.tty);
-        params.timeout_ms = self.timeout.map(|timeout| {
-            let milliseconds = timeout.as_nanos().div_ceil(1_000_000);
-            u64::try_from(milliseconds).unwrap_or(u64::MAX).max(1)
-        });
+        params.timeout_ms = self.timeout.map(|timeout| milliseconds::ceil(timeout).max(1));
         Ok(params)
     }
 
