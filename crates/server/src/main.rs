@@ -11,14 +11,9 @@ mod facts;
 mod handlers;
 mod launch;
 mod outbox;
-mod own_daemon;
-mod run;
 mod session;
-mod snapshot;
-mod snapshot_request;
 mod telemetry;
 mod transport;
-mod user_shell;
 
 fn main() -> ExitCode {
     cli::Cli::of_this_process().run()

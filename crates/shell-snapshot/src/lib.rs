@@ -31,4 +31,4 @@ pub use observer::{
 };
 pub use request::Request;
 pub use snapshot::ReplayKind;
-pub use snapshots::{Description, Held, Prepared, Snapshots, Summary};
+pub use snapshots::{Description, FAILED_CAPTURES, Held, Prepared, Snapshots, Summary};

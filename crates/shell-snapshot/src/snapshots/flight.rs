@@ -24,6 +24,9 @@ pub(super) struct Task {
     pub(super) follower: Box<dyn CaptureFollower>,
 }
 
+/// The target of the log lines that tell of a capture which failed, for a filter of logs.
+pub const FAILED_CAPTURES: &str = "exec_shell_snapshot::failed_captures";
+
 /// Makes a capture, tells the observer, and puts its outcome where those who wait look.
 pub(super) fn launch(shared: &Arc<Shared>, id: FlightId, task: Task) {
     let landing = Landing {
@@ -32,10 +35,10 @@ pub(super) fn launch(shared: &Arc<Shared>, id: FlightId, task: Task) {
     };
     tokio::spawn(async move {
         let shared = &landing.shared;
-        // Closed never: the semaphore lives as long as this.
+        // It is never closed: the semaphore lives as long as this.
         let _room = shared.room.acquire().await;
         let watched = Arc::new(look(shared, &task.request).await);
-        // Once, however often it is tried; who prewarms is told.
+        // Once, however often it is tried; a client that prewarms gets the reason as its answer.
         let is_logged = (task.purpose, task.attempt) == (Purpose::Execution, 1);
         let shell = task.request.shell.name();
         let result = capture(shared, task).await;
@@ -44,6 +47,7 @@ pub(super) fn launch(shared: &Arc<Shared>, id: FlightId, task: Task) {
         {
             let reason = failed.failure.name();
             tracing::warn!(
+                target: FAILED_CAPTURES,
                 shell,
                 reason,
                 "a shell's state could not be captured: {}",

@@ -6,3 +6,4 @@ mod flight;
 
 pub use description::{Description, Held, Summary};
 pub use engine::{Prepared, Snapshots};
+pub use flight::FAILED_CAPTURES;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use exec_shell_snapshot::ShellKind;
 
-use crate::user_shell::UserShell;
+use crate::cli::user_shell::UserShell;
 
 pub(super) use run::run;
 

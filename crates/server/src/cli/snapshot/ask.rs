@@ -4,16 +4,16 @@ use std::path::Path;
 
 use exec_client::{CallError, Client};
 use exec_protocol::initialize::InitializeParams;
-use exec_protocol::snapshot::SnapshotParams;
 use exec_protocol::{ErrorKind, PathUri};
 
 use super::arguments::Args;
 use super::failure::Failure;
 use super::reason::{has_a_place, reason};
 use super::report::{Failed, File, Report};
-use super::{entry, trace};
-use crate::own_daemon::{self, Says};
-use crate::user_shell::UserShell;
+use super::trace;
+use crate::cli::own_daemon::{self, Says};
+use crate::cli::speaker::Speaker;
+use crate::cli::user_shell::UserShell;
 
 /// Asks, from the start of a daemon to its end.
 pub(super) async fn ask(arguments: &Args) -> Result<Report, Failure> {
@@ -36,18 +36,10 @@ async fn report(client: &Client, arguments: &Args, cwd: PathUri) -> Result<Repor
     if !Path::new(&shell.path).exists() {
         return Err(Failure::NoProgram(shell.path));
     }
-    let request = shell.request();
     let (env, policy) = own_daemon::environment(&[]);
-    let params = SnapshotParams {
-        scope_id: request.scope_id,
-        shell: request.shell.clone(),
-        cwd: cwd.clone(),
-        env,
-        env_policy: Some(policy),
-        sandbox: None,
-    };
+    let params = shell.snapshot_params(cwd.clone(), env, Some(policy));
     let mut report = Report {
-        shell: request.shell,
+        shell: shell.shell(),
         kind: shell.kind,
         cwd: cwd.as_path().to_owned(),
         snapshot: None,
@@ -78,11 +70,14 @@ async fn report(client: &Client, arguments: &Args, cwd: PathUri) -> Result<Repor
     match trace::startup(&shell) {
         Some(startup) if arguments.profile || stopped => {
             if stopped {
-                entry::tell("startup did not come to its end: it is run once more, traced, to find the line");
+                Speaker::Snapshot
+                    .says("startup did not come to its end: it is run once more, traced, to find the line");
             }
             report.trace = Some(trace::run(client, startup, cwd).await?);
         }
-        None if arguments.profile => entry::tell("only bash and zsh can tell which file takes how long"),
+        None if arguments.profile => {
+            Speaker::Snapshot.says("only bash and zsh can tell which file takes how long")
+        }
         _ => {}
     }
     Ok(report)

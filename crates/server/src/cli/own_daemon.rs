@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use exec_client::{ClientLimits, Daemon, SpawnError};
 use exec_protocol::{EnvPolicy, Inherit};
+use exec_shell_snapshot::FAILED_CAPTURES;
+use exec_telemetry::logs::DEFAULT_FILTER;
 use tokio::process::Command;
-
-/// What such a daemon logs: not that a capture failed, which a person is told in other words.
-const LOG_WITHOUT_CAPTURES: &str = "warn,exec_shell_snapshot::snapshots::flight=error";
 
 /// What it says on stderr, which is this process's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
     /// What daemons say.
     AllItDoes,
-    /// Nothing of captures that fail, unless RUST_LOG asks for it.
+    /// Nothing of captures that fail, which a person is told in other words; unless RUST_LOG asks for it.
     NothingOfCaptures,
 }
 
@@ -27,7 +26,9 @@ pub(crate) fn spawn(says: Says) -> Result<Daemon, SpawnError> {
     // at its end. The command finds them in its environment all the same.
     command.args(["--metrics-listen", "off", "--otlp=off"]);
     if says == Says::NothingOfCaptures && std::env::var_os("RUST_LOG").is_none() {
-        command.args(["--log", LOG_WITHOUT_CAPTURES]);
+        command
+            .arg("--log")
+            .arg(format!("{DEFAULT_FILTER},{FAILED_CAPTURES}=error"));
     }
     // ^C at the terminal is passed on once, by this process.
     command.process_group(0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use exec_protocol::limits::TRACE_RECORD_BYTES;
 use memchr::memmem;
 
-use crate::snapshot::report::{Ending, FileTime, Place, Traced};
+use crate::cli::snapshot::report::{Ending, FileTime, Place, Traced};
 
 /// The file of what zsh evaluates.
 const EVALUATED: &str = "(eval)";

@@ -9,8 +9,8 @@ use exec_protocol::process::TerminalSize;
 use exec_protocol::{ExecParams, PathUri, milliseconds};
 
 use super::failure::Failure;
-use crate::own_daemon::environment;
-use crate::user_shell::UserShell;
+use crate::cli::own_daemon::environment;
+use crate::cli::user_shell::UserShell;
 
 /// What `exec-server run --help` says after the options.
 pub(crate) const EXIT_STATUS: &str = "\

@@ -18,8 +18,9 @@ use super::failure::Failure;
 use super::leader::Leader;
 use super::output::{Chunks, Output};
 use super::signals::{Caught, Meaning, Signals};
+use super::stdin;
 use super::terminal::{self, RawTerminal};
-use super::{entry, stdin};
+use crate::cli::speaker::Speaker;
 
 /// How far the command is.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +159,7 @@ impl Relay {
 
     fn exited(&mut self, exited: &ExitedNotification) {
         if let Some(remark) = remark(exited) {
-            entry::tell(remark);
+            Speaker::Run.says(remark);
         }
         self.ended.get_or_insert_with(Instant::now);
         self.stage = Stage::Exited {
@@ -285,7 +286,7 @@ impl Relay {
 
 /// Says that output is lost.
 fn give_up(code: u8) -> u8 {
-    entry::tell("output that nobody read was dropped");
+    Speaker::Run.says("output that nobody read was dropped");
     code
 }
 

@@ -13,7 +13,7 @@ use exec_protocol::sandbox::SandboxRequest;
 use exec_protocol::snapshot::SnapshotParams;
 use exec_shell_snapshot::Request;
 
-use crate::snapshot_request::{Asked, snapshot_request};
+use super::snapshot::{Asked, snapshot_request};
 
 /// The window of a terminal whose size was not given.
 const DEFAULT_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };

@@ -7,10 +7,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use exec_telemetry::logs::LogFormat;
 
-use crate::{daemon, run, snapshot};
-
-#[cfg(test)]
-mod manual;
+use super::{run, snapshot};
+use crate::daemon;
 
 /// Runs commands for a coding agent: JSON-RPC on stdin and stdout.
 ///

@@ -1,6 +1,5 @@
 //! Why a command was not run, or not to its end: the message and the exit code.
 
-use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use exec_client::{CallError, Closed, SpawnError};
 use exec_protocol::ErrorKind;
 use exec_protocol::error::SpawnSubject;
 
-use crate::user_shell::NoShell;
+use crate::cli::user_shell::NoShell;
 
 /// It could not be run at all, as `env` and `timeout` say it.
 const NOT_RUN: u8 = 125;
@@ -103,18 +102,6 @@ impl Failure {
             _ => NOT_RUN,
         }
     }
-
-    /// One line: the error and its causes.
-    pub(super) fn message(&self) -> String {
-        let mut message = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            message.push_str(": ");
-            message.push_str(&error.to_string());
-            cause = error.source();
-        }
-        message
-    }
 }
 
 #[cfg(test)]
@@ -122,6 +109,7 @@ mod tests {
     use exec_protocol::PathUri;
 
     use super::*;
+    use crate::cli::speaker::with_causes;
 
     #[test]
     fn start_errors_name_the_path_and_have_the_shells_codes() {
@@ -160,7 +148,7 @@ mod tests {
                 program: "x".to_owned(),
                 error: CallError::Remote(kind.into_error("said by the daemon")),
             };
-            assert_eq!((failure.exit_code(), &*failure.message()), (code, message));
+            assert_eq!((failure.exit_code(), &*with_causes(&failure)), (code, message));
         }
     }
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::arguments::Args;
 use super::failure::Failure;
 use super::{ask, page};
+use crate::cli::speaker::{Speaker, with_causes};
 
 /// There is no snapshot.
 const FAILED: u8 = 1;
@@ -19,7 +20,7 @@ pub(crate) fn main(arguments: Args) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),
         Err(failure) => {
-            tell(&failure.message());
+            Speaker::Snapshot.says(&with_causes(&failure));
             ExitCode::from(NOT_TRIED)
         }
     }
@@ -44,10 +45,4 @@ fn run(arguments: &Args) -> Result<bool, Failure> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Output(error)),
         _ => Ok(report.failure.is_none()),
     }
-}
-
-/// Says something in one line on stderr.
-pub(super) fn tell(message: &str) {
-    // A stderr that is gone cannot be told.
-    let _ = writeln!(io::stderr(), "exec-server snapshot: {message}");
 }

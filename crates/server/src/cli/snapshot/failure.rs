@@ -1,12 +1,11 @@
 //! Why nothing could be found out.
 
-use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
 use exec_client::{CallError, Closed, SpawnError};
 
-use crate::user_shell::NoShell;
+use crate::cli::user_shell::NoShell;
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -29,18 +28,4 @@ pub(super) enum Failure {
     DaemonEnded(#[from] Closed),
     #[error("failed to write the report")]
     Output(#[source] io::Error),
-}
-
-impl Failure {
-    /// One line: the error and its causes.
-    pub(super) fn message(&self) -> String {
-        let mut message = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            message.push_str(": ");
-            message.push_str(&error.to_string());
-            cause = error.source();
-        }
-        message
-    }
 }

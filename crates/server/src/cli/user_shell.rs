@@ -1,9 +1,11 @@
 //! The shell that a person means on the command line, and a script for it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use exec_protocol::snapshot::{Shell, ShellSnapshotRequest};
+use exec_protocol::snapshot::{Shell, ShellSnapshotRequest, SnapshotParams};
+use exec_protocol::{EnvPolicy, PathUri};
 use exec_shell_snapshot::ShellKind;
 
 /// What snapshots of a daemon of one's own are shared within: nobody else is there.
@@ -60,6 +62,24 @@ impl UserShell {
         ShellSnapshotRequest {
             scope_id: SCOPE_ID.to_owned(),
             shell: self.shell(),
+        }
+    }
+
+    /// As a question about its state names it.
+    pub(crate) fn snapshot_params(
+        &self,
+        cwd: PathUri,
+        env: BTreeMap<String, String>,
+        env_policy: Option<EnvPolicy>,
+    ) -> SnapshotParams {
+        let ShellSnapshotRequest { scope_id, shell } = self.request();
+        SnapshotParams {
+            scope_id,
+            shell,
+            cwd,
+            env,
+            env_policy,
+            sandbox: None,
         }
     }
 

@@ -9,9 +9,9 @@ use exec_protocol::{ExecParams, PathUri, ProcessId};
 
 use super::Startup;
 use super::reader::Reader;
-use crate::own_daemon;
-use crate::snapshot::failure::Failure;
-use crate::snapshot::report::{Ending, Traced};
+use crate::cli::own_daemon;
+use crate::cli::snapshot::failure::Failure;
+use crate::cli::snapshot::report::{Ending, Traced};
 
 const PROCESS_ID: &str = "trace";
 /// What a terminal sends for an end of input.
@@ -20,7 +20,7 @@ const END_OF_INPUT: u8 = 4;
 const SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
 
 /// Runs it as captures run, on a terminal that nobody types at, until its startup files are done or it ends.
-pub(in crate::snapshot) async fn run(
+pub(in crate::cli::snapshot) async fn run(
     client: &Client,
     startup: Startup,
     cwd: PathUri,

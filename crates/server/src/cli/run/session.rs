@@ -3,7 +3,6 @@
 use exec_client::Client;
 use exec_protocol::ExecParams;
 use exec_protocol::initialize::InitializeParams;
-use exec_protocol::snapshot::SnapshotParams;
 use tokio::time::Instant;
 
 use super::arguments::Args;
@@ -12,10 +11,11 @@ use super::failure::Failure;
 use super::leader::Leader;
 use super::relay::{Relay, Started};
 use super::signals::{Caught, Meaning, Signals};
-use super::{entry, terminal};
-use crate::own_daemon::{self, Says};
-use crate::snapshot::reason;
-use crate::user_shell::UserShell;
+use super::terminal;
+use crate::cli::own_daemon::{self, Says};
+use crate::cli::snapshot::reason;
+use crate::cli::speaker::Speaker;
+use crate::cli::user_shell::UserShell;
 
 /// The only process of its session.
 const PROCESS_ID: &str = "run";
@@ -80,27 +80,19 @@ async fn start(client: &Client, arguments: &Args) -> Result<Started, Failure> {
 
 /// A snapshot that failed fails no command, but whoever asked for it should know.
 async fn tell_of_failure(client: &Client, params: &ExecParams, shell: &UserShell) {
-    let request = shell.request();
-    let params = SnapshotParams {
-        scope_id: request.scope_id,
-        shell: request.shell,
-        cwd: params.cwd.clone(),
-        env: params.env.clone(),
-        env_policy: params.env_policy.clone(),
-        sandbox: None,
-    };
+    let params = shell.snapshot_params(params.cwd.clone(), params.env.clone(), params.env_policy.clone());
     // The command runs: what cannot be told harms nobody.
     let Ok(described) = client.describe_snapshot(&params).await else {
         return;
     };
     let name = shell.kind.name();
     if let Some(failure) = described.failure {
-        entry::tell(&format!(
+        Speaker::Run.says(&format!(
             "the command does not have your {name}'s state: {}; `exec-server snapshot` shows where",
             reason(failure)
         ));
     } else if described.snapshot.is_some_and(|contents| !contents.interactive) {
-        entry::tell(&format!(
+        Speaker::Run.says(&format!(
             "the command has your {name}'s state without that of a terminal, whose startup does not come to its end; \
              `exec-server snapshot` shows where"
         ));

@@ -1,18 +1,18 @@
 //! The way in and out: a runtime, a session, an exit code.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use super::arguments::Args;
 use super::failure::Failure;
 use super::session;
+use crate::cli::speaker::{Speaker, with_causes};
 
 /// Runs the command and returns what this process should exit with.
 pub(crate) fn main(arguments: Args) -> ExitCode {
     match run(&arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            tell(&failure.message());
+            Speaker::Run.says(&with_causes(&failure));
             ExitCode::from(failure.exit_code())
         }
     }
@@ -27,10 +27,4 @@ fn run(arguments: &Args) -> Result<u8, Failure> {
     // Threads that are blocked on a terminal or a pipe end with the process.
     runtime.shutdown_background();
     result
-}
-
-/// Says something in one line on stderr.
-pub(super) fn tell(message: &str) {
-    // A stderr that is gone cannot be told.
-    let _ = writeln!(std::io::stderr(), "exec-server run: {message}");
 }
