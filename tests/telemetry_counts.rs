@@ -421,6 +421,11 @@ fn prometheus_shows_exactly_what_was_done() {
     }
     assert_adds_up(&stored);
     assert_whole_histograms(&stored);
+    // A startup file hung once, which is enough for whoever is to hear of it.
+    prometheus.await_value(
+        r#"ALERTS{alertname="ExecServerStartupFilesHang",alertstate="firing",shell="bash"}"#,
+        1.0,
+    );
     // It looked while the work was done, not only afterwards.
     let starts = &stored["exec_server_requests_total"]["method=process/start,result=success"];
     let moments: BTreeSet<u64> = starts.iter().map(|(_, count)| count.to_bits()).collect();

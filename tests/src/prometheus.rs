@@ -63,7 +63,7 @@ impl Prometheus {
     pub fn scraping(daemon: SocketAddr) -> Self {
         let folder = tempfile::tempdir().expect("a directory");
         let config = format!(
-            "global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}\n\
+            "global: {{scrape_interval: 200ms, scrape_timeout: 200ms, evaluation_interval: 1s}}\n\
              rule_files: [{}]\n\
              scrape_configs:\n- job_name: exec-server\n  static_configs: [{{targets: ['{daemon}']}}]\n",
             alerts().display()
