@@ -1,12 +1,13 @@
 //! A scrape shows exact names and counts, and whoever scrapes cannot harm a command.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use exec_tests::http::Endpoint;
+use exec_tests::prometheus::free_port;
 use exec_tests::scrape::{Page, scrapable};
 use exec_tests::server::{Ending, PATIENCE};
 use exec_tests::{Run, Server, ours_only, program, sh};
@@ -223,31 +224,74 @@ fn other_paths_methods_and_nonsense_are_refused() {
     assert_eq!(endpoint.get("/metrics").status, 200);
 }
 
+/// Connections that are held open, on a port or on a socket.
+fn connect(endpoint: &Endpoint) -> Box<dyn ReadWrite> {
+    match endpoint {
+        Endpoint::Tcp(address) => Box::new(TcpStream::connect(address).unwrap()),
+        Endpoint::Unix(path) => Box::new(UnixStream::connect(path).unwrap()),
+    }
+}
+
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
+
 #[test]
-fn peers_that_say_nothing_hold_up_neither_commands_nor_scrapes_for_long() {
+fn a_crowd_that_says_nothing_holds_up_neither_commands_nor_scrapes() {
     ours_only!();
     let folder = tempfile::tempdir().unwrap();
-    let (server, endpoint) = scrapable(Server::builder(), folder.path());
-    let Endpoint::Unix(path) = &endpoint else {
-        unreachable!()
-    };
-    let before = server.descriptors();
-    let silent: Vec<_> = (0..50).map(|_| UnixStream::connect(path).unwrap()).collect();
-    for mut half in silent.iter().take(25) {
-        half.write_all(b"GET /metrics HTTP/1.1\r\n").unwrap();
+    let port = free_port();
+    let on_port = Server::builder()
+        .env("EXEC_SERVER_METRICS_LISTEN", &port.to_string())
+        .start();
+    let (on_socket, socket) = scrapable(Server::builder(), folder.path());
+    for (server, endpoint) in [(on_port, Endpoint::Tcp(port)), (on_socket, socket)] {
+        let before = server.descriptors();
+        let mut answered = connect(&endpoint);
+        answered.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        let mut crowd: Vec<_> = (0..120).map(|_| connect(&endpoint)).collect();
+        // Some say half of what they want, and some do not take their leave once they were answered.
+        for (at, peer) in crowd.iter_mut().enumerate() {
+            let said = match at % 3 {
+                0 => "",
+                1 => "GET /metrics HTTP/1.1\r\n",
+                _ => "GET /metrics HTTP/1.1\r\n\r\n",
+            };
+            // It may have been ended by now.
+            let _ = peer.write_all(said.as_bytes());
+        }
+        for _ in 0..3 {
+            let begun = Instant::now();
+            assert_eq!(endpoint.get("/metrics").status, 200);
+            // Three or four times the 100 ms that each of those has, and what a busy machine takes.
+            assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+            server.assert_works();
+            assert!(server.ping() < Duration::from_secs(1));
+        }
+        let open = server.descriptors() - before;
+        assert!(open <= 32 + 1 + 4, "{open}: as many as are served, no more");
+        // Who lost its place after it was answered has its answer.
+        let mut answer = String::new();
+        answered.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        drop(crowd);
     }
-    for _ in 0..20 {
-        server.assert_works();
-        assert!(server.ping() < Duration::from_secs(1));
-    }
-    assert!(
-        server.descriptors() <= before + 8 + 4,
-        "as many as are served, no more"
-    );
-    drop(silent);
+}
+
+#[test]
+fn a_peer_that_takes_its_time_is_answered_while_nobody_wants_its_place() {
+    ours_only!();
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, endpoint) = scrapable(Server::builder(), folder.path());
+    let mut slow = connect(&endpoint);
+    slow.write_all(b"GET /livez HTTP/1.1\r\n").unwrap();
     let begun = Instant::now();
-    assert_eq!(endpoint.get("/metrics").status, 200);
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    while begun.elapsed() < Duration::from_millis(300) {
+        assert_eq!(endpoint.get("/metrics").status, 200);
+    }
+    slow.write_all(b"\r\n").unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }
 
 #[test]

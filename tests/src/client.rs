@@ -1,5 +1,6 @@
 //! What a client says and waits for, on threads and without a runtime.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -39,12 +40,14 @@ impl Server {
             *next += 1;
             json!(*next)
         };
-        if method == "process/start"
-            && let Some(process) = params["processId"].as_str()
         {
-            lock(&self.shared.transcript)
-                .starts
-                .insert(id.to_string(), process.to_owned());
+            let mut transcript = lock(&self.shared.transcript);
+            transcript.requests.insert(id.to_string(), method.to_owned());
+            if method == "process/start"
+                && let Some(process) = params["processId"].as_str()
+            {
+                transcript.starts.insert(id.to_string(), process.to_owned());
+            }
         }
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         id
@@ -134,6 +137,20 @@ impl Server {
         let answer = self.call("process/terminate", json!({"processId": "no-such-process"}));
         assert_eq!(answer, Ok(json!({"running": false})));
         start.elapsed()
+    }
+
+    /// How many requests of [`Server::post`] were answered so far, by method and whether with a result.
+    #[must_use]
+    pub fn answered(&self) -> BTreeMap<(String, bool), u64> {
+        let transcript = lock(&self.shared.transcript);
+        let mut answered = BTreeMap::new();
+        for (id, method) in &transcript.requests {
+            for reply in transcript.replies.get(id).into_iter().flatten() {
+                let key = (method.clone(), reply.get("result").is_some());
+                *answered.entry(key).or_default() += 1;
+            }
+        }
+        answered
     }
 
     /// How many messages other than notifications about processes have come.

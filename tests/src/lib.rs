@@ -9,6 +9,7 @@ pub mod http;
 pub mod launch;
 pub mod otlp;
 pub mod procfs;
+pub mod prometheus;
 pub mod run;
 pub mod scrape;
 pub mod server;

@@ -52,6 +52,8 @@ pub struct Transcript {
     pub broken: Vec<String>,
     /// Processes whose start was answered.
     announced: HashSet<String>,
+    /// Methods of requests, by id.
+    pub requests: HashMap<String, String>,
     /// Ids of start requests, to know which reply announces which process.
     pub starts: HashMap<String, String>,
     /// Whether our own stricter rules are checked too.

@@ -182,6 +182,9 @@ instruments! {
     APPROVALS = "exec_server_approvals_total", Counter, "", [tag::<ApprovalReason>(), tag::<ApprovalDecision>()], &[];
 }
 
+/// Those that nothing records yet. Their names are kept for the sandbox, for interactive sessions and for approvals.
+pub const NOT_YET: &[Instrument] = &[SANDBOX_PREPARE, SESSIONS_ACTIVE, APPROVALS];
+
 /// The instrument of that name.
 pub(crate) fn named(name: &str) -> Option<&'static Instrument> {
     INSTRUMENTS.iter().find(|instrument| instrument.name == name)

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use exec_telemetry::catalogue::{INSTRUMENTS, Instrument, Kind, TagKey};
+use exec_telemetry::catalogue::{INSTRUMENTS, Instrument, Kind, NOT_YET, TagKey};
 use exec_telemetry::{Step, tags};
 
 const BEGIN: &str = "<!-- instruments: written by `make metrics` -->\n";
@@ -27,9 +27,14 @@ fn table() -> String {
     let mut text = String::from("| instrument | kind | unit | tags | |\n|---|---|---|---|---|\n");
     for instrument in INSTRUMENTS {
         let tags: Vec<String> = instrument.tags.iter().map(shown).collect();
+        let not_yet = if is_recorded(instrument) {
+            ""
+        } else {
+            " Nothing records it yet."
+        };
         writeln!(
             text,
-            "| `{}` | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {}{not_yet} |",
             instrument.name,
             instrument.kind.name(),
             instrument.unit,
@@ -73,6 +78,10 @@ fn table() -> String {
         writeln!(text, "| `{}` | {} |", instrument.name, bounds.join(" ")).unwrap();
     }
     text
+}
+
+fn is_recorded(instrument: &Instrument) -> bool {
+    NOT_YET.iter().all(|other| other.name != instrument.name)
 }
 
 fn shown(tag: &TagKey) -> String {
@@ -146,6 +155,7 @@ fn check_query(query: &str) -> usize {
             .find(|c: char| !(c.is_alphanumeric() || c == '_'))
             .unwrap_or(rest.len());
         let instrument = instrument_of(&rest[..end]);
+        assert!(is_recorded(instrument), "nothing records {}", instrument.name);
         count += 1;
         keys.extend(instrument.tags.iter().map(|tag| tag.key));
         if let Some(selectors) = rest[end..].strip_prefix('{') {
@@ -176,6 +186,21 @@ fn check_selectors(instrument: &Instrument, selectors: &str) {
     }
 }
 
+/// Holds the labels that a text is filled with to those that its query leaves.
+fn check_labels(query: &str, text: &str) {
+    let groups = query.split(" by (").skip(1);
+    let left: Vec<&str> = groups
+        .flat_map(|group| group.split(')').next().unwrap_or_default().split(','))
+        .map(str::trim)
+        .collect();
+    for filled in text.split("{{").skip(1) {
+        let filled = filled.split("}}").next().unwrap_or_default().trim();
+        let label = filled.strip_prefix("$labels.").unwrap_or(filled);
+        let is_value = filled.starts_with("$value");
+        assert!(is_value || left.contains(&label), "{filled} is none of {left:?}");
+    }
+}
+
 #[test]
 fn the_dashboard_asks_for_what_there_is() {
     let dashboard: serde_json::Value = serde_json::from_str(&read("grafana/exec-server.json")).unwrap();
@@ -184,8 +209,9 @@ fn the_dashboard_asks_for_what_there_is() {
     for panel in dashboard["panels"].as_array().unwrap() {
         ids.push(panel["id"].as_u64().unwrap());
         for target in panel["targets"].as_array().into_iter().flatten() {
-            let asked = check_query(target["expr"].as_str().unwrap());
-            assert!(asked > 0, "{target}");
+            let query = target["expr"].as_str().unwrap();
+            assert!(check_query(query) > 0, "{target}");
+            check_labels(query, target["legendFormat"].as_str().unwrap());
             queries += 1;
         }
     }
@@ -198,16 +224,70 @@ fn the_dashboard_asks_for_what_there_is() {
 
 #[test]
 fn the_alerts_ask_for_what_there_is() {
-    let alerts = read("prometheus/alerts.yml");
     let mut count = 0;
-    for alert in alerts.split("- alert:").skip(1) {
+    for (_, alert) in alerts() {
         let expr = alert.split("expr: |\n").nth(1).expect("an expression");
         let lines = expr.lines().take_while(|line| line.starts_with("            "));
         let query: Vec<&str> = lines.map(str::trim).collect();
-        assert!(check_query(&query.join(" ")) > 0, "{alert}");
+        let query = query.join(" ");
+        assert!(check_query(&query) > 0, "{alert}");
+        check_labels(&query, &alert);
         count += 1;
     }
     assert!(count >= 6, "{count}");
+}
+
+/// The alerts by name, and what follows each.
+fn alerts() -> Vec<(String, String)> {
+    let text = read("prometheus/alerts.yml");
+    let alerts = text.split("- alert: ").skip(1);
+    let named = |alert: &str| {
+        let (name, rest) = alert.split_once('\n').expect("more than a name");
+        (name.to_owned(), rest.to_owned())
+    };
+    alerts.map(named).collect()
+}
+
+/// promtool runs these tests beside the real Prometheus.
+#[test]
+fn every_alert_has_a_test_in_which_it_fires_and_one_in_which_it_does_not() {
+    let tests = read("prometheus/alerts_test.yml");
+    let expectations: Vec<(&str, bool)> = tests
+        .split("alertname: ")
+        .skip(1)
+        .map(|test| {
+            let (name, rest) = test.split_once('\n').expect("more than a name");
+            let expected = rest.lines().next().expect("what is expected").trim();
+            assert!(expected.starts_with("exp_alerts:"), "{name}: {expected}");
+            (name, expected == "exp_alerts:")
+        })
+        .collect();
+    for (name, _) in alerts() {
+        for fires in [true, false] {
+            assert!(
+                expectations.contains(&(name.as_str(), fires)),
+                "{name}, fires: {fires}"
+            );
+        }
+    }
+}
+
+/// A counter that is born with its first event is never seen to rise by it.
+#[test]
+fn what_happens_once_is_seen() {
+    let dashboard: serde_json::Value = serde_json::from_str(&read("grafana/exec-server.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap().iter();
+    let targets = panels.flat_map(|panel| panel["targets"].as_array().into_iter().flatten());
+    let shown = targets.map(|target| target["expr"].as_str().unwrap().to_owned());
+    for query in alerts().into_iter().map(|(_, alert)| alert).chain(shown) {
+        for (at, _) in query.match_indices("(codex_shell_snapshot") {
+            let before = &query[..at];
+            assert!(!before.ends_with("rate"), "a capture is rare: {query}");
+            if before.ends_with("increase") {
+                assert!(before.contains(" unless codex_shell_snapshot"), "{query}");
+            }
+        }
+    }
 }
 
 /// The check itself sees what is wrong.
@@ -220,8 +300,14 @@ fn a_wrong_query_is_found() {
         r#"exec_server_requests_total{methods="process/start"}"#,
         r#"exec_server_requests_total{method="process/begin"}"#,
         "sum by (shell) (exec_server_requests_total)",
+        "exec_server_sessions_active",
     ] {
         let checked = std::panic::catch_unwind(|| check_query(wrong));
+        assert!(checked.is_err(), "{wrong}");
+    }
+    for wrong in ["{{shell}}", "{{ $labels.le }} and more", "{{method}} {{result}}"] {
+        let query = "sum by (method) (exec_server_requests_total)";
+        let checked = std::panic::catch_unwind(|| check_labels(query, wrong));
         assert!(checked.is_err(), "{wrong}");
     }
     assert_eq!(

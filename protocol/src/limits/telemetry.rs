@@ -4,8 +4,12 @@
 pub const LOG_QUEUE_LINES: usize = 1024;
 /// How long the last log lines may take to reach stderr when the daemon goes, in milliseconds.
 pub const LOG_FLUSH_MS: u64 = 100;
-/// Connections to the scrape endpoint served at once: a few scrapers and people; more wait in the kernel's queue.
-pub const SCRAPE_CONNECTIONS: usize = 8;
+/// Connections to the scrape endpoint served at once: more than scrapers and people need, so that a hundred idle ones
+/// are soon gone through; more wait in the kernel's queue.
+pub const SCRAPE_CONNECTIONS: usize = 32;
+/// How long one of those may ask for nothing while another wants its place, in milliseconds: whoever connects to ask
+/// does so at once.
+pub const SCRAPE_IDLE_MS: u64 = 100;
 /// Longest head of a request to the scrape endpoint, in bytes: what web servers take.
 pub const SCRAPE_REQUEST_BYTES: usize = 8192;
 /// From a scrape's connection to its end, in milliseconds: half of what Prometheus waits, plenty for a page of 100 kB.

@@ -50,6 +50,8 @@ pub(crate) fn of(figure: Figure) -> &'static [Bar] {
         Figure::SnapshotFew | Figure::SnapshotZsh => &[Bar::FloorPlus(2.0)],
         Figure::SnapshotAll => &[Bar::FloorPlus(1.0)],
         Figure::SnapshotCapture => &[Bar::FloorPlus(20.0)],
+        Figure::Telemetry => &[Bar::FloorTimes(1.02)],
+        Figure::TelemetryMemory => &[Bar::FloorPlus(2.0)],
         Figure::Echo | Figure::CrowdRoundTripIdle | Figure::CrowdEchoIdle => &[],
     }
 }
@@ -80,9 +82,14 @@ impl Bar {
             ),
             Self::FloorTimes(most) => {
                 let ratio = ratio((figure, Subject::Floor));
+                // A bar of two per cent is not held against hundredths.
+                let measured = match most {
+                    ..1.1 => ratio.map(|ratio| format!("{ratio:.3}×")),
+                    _ => times(ratio),
+                };
                 (
                     format!("≤ {most}× floor"),
-                    times(ratio),
+                    measured,
                     ratio.is_some_and(|ratio| ratio <= most),
                 )
             }

@@ -83,9 +83,24 @@ impl Server {
     /// # Errors
     /// It cannot be started, or does not answer.
     pub(crate) fn open_at(command: &[String], home: &Path) -> Result<Self, Error> {
+        Self::open_in(command, |command| command.env("HOME", home))
+    }
+
+    /// Starts it with these variables, and shakes hands.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not answer.
+    pub(crate) fn open_with(command: &[String], variables: &[(&str, &str)]) -> Result<Self, Error> {
+        Self::open_in(command, |command| command.envs(variables.iter().copied()))
+    }
+
+    fn open_in(
+        command: &[String],
+        prepare: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> Result<Self, Error> {
         let (program, arguments) = command.split_first().ok_or("an empty command")?;
         let mut command = Command::new(program);
-        command.args(arguments).env("HOME", home);
+        prepare(command.args(arguments));
         let (mut server, _) = Self::spawn_command(command)?;
         server.initialize()?;
         server.send(INITIALIZED)?;

@@ -25,11 +25,13 @@ pub(crate) enum Figure {
     SnapshotAll,
     SnapshotZsh,
     SnapshotCapture,
+    Telemetry,
+    TelemetryMemory,
 }
 
 impl Figure {
     /// All, in the order of the table.
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Initialize,
         Self::TruePipes,
         Self::TruePty,
@@ -50,6 +52,8 @@ impl Figure {
         Self::SnapshotAll,
         Self::SnapshotZsh,
         Self::SnapshotCapture,
+        Self::Telemetry,
+        Self::TelemetryMemory,
     ];
 
     /// What a reader is told.
@@ -75,6 +79,8 @@ impl Figure {
             Self::SnapshotAll => "bash snapshot, 240 KB of functions, all needed",
             Self::SnapshotZsh => "zsh snapshot, 184 KB of functions",
             Self::SnapshotCapture => "bash snapshot, capture of 70 KB",
+            Self::Telemetry => "/bin/true on pipes, metrics scraped each second",
+            Self::TelemetryMemory => "memory (PSS), metrics scraped each second",
         }
     }
 
@@ -88,7 +94,8 @@ impl Figure {
             | Self::SnapshotFew
             | Self::SnapshotAll
             | Self::SnapshotZsh
-            | Self::SnapshotCapture => "ms",
+            | Self::SnapshotCapture
+            | Self::Telemetry => "ms",
             Self::OutputRate => "MB/s",
             Self::OutputCpu => "s/GB",
             Self::RoundTrip
@@ -98,7 +105,7 @@ impl Figure {
             | Self::CrowdEchoIdle
             | Self::CrowdEcho => "µs",
             Self::Requests => "k/s",
-            Self::MemoryIdle | Self::MemoryAfter | Self::Binary => "MB",
+            Self::MemoryIdle | Self::MemoryAfter | Self::Binary | Self::TelemetryMemory => "MB",
         }
     }
 

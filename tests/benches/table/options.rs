@@ -16,7 +16,7 @@ options
   --quick                  fewer rounds and samples: a look, not a figure to keep
   --rounds N               rounds (default 5, quick 2)
   --only NAME[,NAME]       initialize, spawn, output, round-trip, echo, memory, crowd,
-                           snapshot
+                           snapshot, telemetry
   --markdown               print Markdown
   --record                 also write the table into README.md and docs/benchmarks.md";
 
@@ -70,6 +70,7 @@ pub(crate) struct Sizes {
     pub(crate) crowd_samples: usize,
     pub(crate) snapshots: usize,
     pub(crate) captures: usize,
+    pub(crate) telemetry_pairs: usize,
 }
 
 const FULL: Sizes = Sizes {
@@ -85,6 +86,7 @@ const FULL: Sizes = Sizes {
     crowd_samples: 200,
     snapshots: 60,
     captures: 15,
+    telemetry_pairs: 2_000,
 };
 
 const QUICK: Sizes = Sizes {
@@ -100,6 +102,7 @@ const QUICK: Sizes = Sizes {
     crowd_samples: 80,
     snapshots: 20,
     captures: 5,
+    telemetry_pairs: 400,
 };
 
 /// Reads the arguments and the environment.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use exec_protocol::limits::{
     LIVENESS_MS, OTLP_RESPONSE_BYTES, OTLP_TIMEOUT_MS, SCRAPE_ACCEPT_PAUSE_MS, SCRAPE_CONNECTIONS,
-    SCRAPE_EXCHANGE_MS, SCRAPE_REQUEST_BYTES,
+    SCRAPE_EXCHANGE_MS, SCRAPE_IDLE_MS, SCRAPE_REQUEST_BYTES,
 };
 use exec_telemetry::{AddressError, OtlpWhen, ScrapeAddress, ScrapeLimits, Settings, TelemetryLimits};
 
@@ -106,6 +106,7 @@ pub(crate) fn limits() -> TelemetryLimits {
     TelemetryLimits {
         scrape: ScrapeLimits {
             connections: SCRAPE_CONNECTIONS,
+            idle: Duration::from_millis(SCRAPE_IDLE_MS),
             request_bytes: SCRAPE_REQUEST_BYTES,
             exchange: Duration::from_millis(SCRAPE_EXCHANGE_MS),
             accept_pause: Duration::from_millis(SCRAPE_ACCEPT_PAUSE_MS),

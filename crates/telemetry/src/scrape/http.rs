@@ -157,19 +157,19 @@ fn parse(head: &[u8]) -> Result<Option<Request>, BadRequest> {
     }))
 }
 
-/// Sends a response and closes. What the peer still sends is read first, so many bytes at most: closing on
-/// unread bytes would reset the connection, and the response with it.
-pub(crate) async fn send(
-    to: &mut (impl AsyncRead + AsyncWrite + Unpin),
-    response: &[u8],
-    max_unread: usize,
-) -> io::Result<()> {
+/// Sends a response, which is the last thing sent.
+pub(crate) async fn send(to: &mut (impl AsyncWrite + Unpin), response: &[u8]) -> io::Result<()> {
     to.write_all(response).await?;
-    to.shutdown().await?;
+    to.shutdown().await
+}
+
+/// Reads what the peer still sends, so many bytes at most: closing on unread bytes would reset the connection, and
+/// the response with it.
+pub(crate) async fn await_end(from: &mut (impl AsyncRead + Unpin), max_unread: usize) -> io::Result<()> {
     let mut unread = vec![0; 1024];
     let mut left = max_unread;
     while left > 0 {
-        match to.read(&mut unread).await? {
+        match from.read(&mut unread).await? {
             0 => break,
             count => left = left.saturating_sub(count),
         }

@@ -3,6 +3,7 @@
 mod address;
 mod exposition;
 mod http;
+mod places;
 mod server;
 
 pub use address::{AddressError, BindError, ScrapeAddress};

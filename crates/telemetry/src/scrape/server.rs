@@ -1,8 +1,8 @@
 //! Answers scrapes, on a thread and a runtime of its own.
 //!
 //! Not in the daemon's runtime: that has one thread, and a page of some hundred lines, written for a scrape, would
-//! stand in the way of a command. Here a scrape reads the counts, which those who count do not wait for, and a peer that
-//! is slow, silent or many holds up other scrapes at most.
+//! stand in the way of a command. Here a scrape reads the counts, which those who count do not wait for. A peer that is
+//! silent holds up nobody; one that is slow, or is many, holds up other scrapes at most, and not for long.
 
 use std::io;
 use std::sync::Arc;
@@ -15,19 +15,21 @@ use opentelemetry_sdk::metrics::reader::MetricReader;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::address::{BindError, Bound, SocketFile};
 use super::exposition::{self, Format};
 use super::http::{self, BadRequest, Method, Request, Response, Status};
+use super::places::{Places, Standing};
 use crate::reader::SharedReader;
 
 /// Bounds of the endpoint.
 #[derive(Debug, Clone)]
 pub struct ScrapeLimits {
-    /// Connections served at once; more wait in the kernel's queue, which is bounded.
+    /// Connections served at once; one more is waited with, and others in the kernel's queue, which is bounded.
     pub connections: usize,
+    /// How long one of those may ask for nothing while another wants its place.
+    pub idle: Duration,
     /// Bytes of a request's head.
     pub request_bytes: usize,
     /// From a connection's acceptance to its end.
@@ -105,29 +107,31 @@ async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     exposed: &Arc<Exposed>,
     next: impl AsyncFn() -> io::Result<S>,
 ) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(exposed.limits.connections));
+    let places = Places::new(exposed.limits.connections, exposed.limits.idle);
     loop {
-        let place = Arc::clone(&places)
-            .acquire_owned()
-            .await
-            .map_err(io::Error::other)?;
         match next().await {
             Ok(stream) => {
                 let exposed = Arc::clone(exposed);
-                tokio::spawn(async move {
+                let serve = |standing| async move {
                     // A peer that takes too long, or is gone, is let go.
-                    let _ = timeout(exposed.limits.exchange, exchange(stream, &exposed)).await;
-                    drop(place);
-                });
+                    let _ = timeout(exposed.limits.exchange, exchange(stream, &standing, &exposed)).await;
+                };
+                places.admit(serve).await;
             }
             Err(_) => sleep(exposed.limits.accept_pause).await,
         }
     }
 }
 
-async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, exposed: &Exposed) -> io::Result<()> {
+async fn exchange(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    standing: &Standing,
+    exposed: &Exposed,
+) -> io::Result<()> {
     let max_bytes = exposed.limits.request_bytes;
-    let (response, method) = match http::read(&mut stream, max_bytes).await? {
+    let request = http::read(&mut stream, max_bytes).await?;
+    standing.busy();
+    let (response, method) = match request {
         Ok(request) => (answer(&request, exposed).await, request.method),
         Err(BadRequest::Nothing) => return Ok(()),
         Err(BadRequest::TooLarge) => (
@@ -139,7 +143,9 @@ async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, exposed: &Exp
             Method::Other,
         ),
     };
-    http::send(&mut stream, &response.to_bytes(method), max_bytes).await
+    http::send(&mut stream, &response.to_bytes(method)).await?;
+    standing.idle();
+    http::await_end(&mut stream, max_bytes).await
 }
 
 async fn answer(request: &Request, exposed: &Exposed) -> Response {
@@ -196,6 +202,7 @@ mod tests {
             event_loop: event_loop.handle().clone(),
             limits: ScrapeLimits {
                 connections: 1,
+                idle: Duration::from_millis(10),
                 request_bytes: 1000,
                 exchange: Duration::from_secs(10),
                 accept_pause: Duration::from_millis(1),

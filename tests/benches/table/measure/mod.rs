@@ -8,6 +8,7 @@ mod output;
 mod round_trip;
 mod snapshot;
 mod spawn;
+mod telemetry;
 
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ type Group = (
     fn(&Contest<'_>, &mut Round<'_>) -> Result<(), Error>,
 );
 
-const GROUPS: [Group; 8] = [
+const GROUPS: [Group; 9] = [
     ("initialize", initialize::measure),
     ("spawn", spawn::measure),
     ("output", output::measure),
@@ -30,6 +31,7 @@ const GROUPS: [Group; 8] = [
     ("memory", memory::measure),
     ("crowd", crowd::measure),
     ("snapshot", snapshot::measure),
+    ("telemetry", telemetry::measure),
 ];
 
 /// Samples of one subject that are taken before the next one's turn: long enough to be warm, short enough that
