@@ -27,7 +27,7 @@ mod wire;
 
 pub use error::{WardenError, WardenStep};
 pub use launch::{Launch, LaunchId};
-pub use link::{FirstWarden, Warden, WardenConfig, run_replacement};
+pub use link::{FirstWarden, Warden, WardenConfig, open_files_of_commands, run_replacement};
 pub use report::{Exit, FailedStep, LaunchFailure, WardenEvents};
 
 pub(crate) use settings::SETTINGS;
