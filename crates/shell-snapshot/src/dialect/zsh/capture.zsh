@@ -98,8 +98,9 @@ __es_skip+=("${(@)__es_stubs}")
 __es_functions=("${(@)__es_functions:|__es_skip}")
 __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
-# In parts: the time zsh takes to read functions in one piece grows with the square of their number.
-(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 20 ? 20 : __es_part ))
+# In parts: the time zsh takes to compile functions in one piece grows with the square of their number. Not in small
+# ones: each is a file to open for every command.
+(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 50 ? 50 : __es_part ))
 # zsh prints byte 0x1c as `\C-\`, and 0x9c so where it is no part of a letter: what follows it reads as escaped. Then all
 # is listed once more, with other values for these, which are set anew.
 __es_odd=()
@@ -177,10 +178,16 @@ else
     __es_state+=('builtin unset ZDOTDIR')
 fi
 __es_state+=("builtin umask ${__es_list[6]}")
-# Against those the daemon has, which commands begin with: the parent has raised its own.
-if [[ @LIMITS@ != "$(</proc/self/limits)" ]]; then
-    for __es_line in "${(@f)$(builtin ulimit -S -a)}"; do
-        __es_state+=("builtin ulimit -S ${__es_line%%:*} ${__es_line##* } 2>/dev/null")
+# Those that are not what commands begin with: the first needs a module, which takes longer than all else here. zsh and
+# the system list them in the same order, the system below a headline.
+__es_value=@LIMITS@
+__es_line=("${(@f)$(</proc/self/limits)}")
+__es_value=("${(@f)__es_value}")
+if [[ "$__es_line" != "$__es_value" ]]; then
+    __es_name=(${(f)"$(builtin ulimit -S -a)"})
+    for (( __es_at = 1; __es_at <= $#__es_name; ++__es_at )); do
+        [[ -n $__es_line[__es_at+1] && $__es_line[__es_at+1] == ${__es_value[__es_at+1]-} ]] ||
+            __es_state+=("builtin ulimit -S ${__es_name[__es_at]%%:*} ${__es_name[__es_at]##* } 2>/dev/null")
     done
 fi
 __es_line=(${(f)__es_list[7]})
@@ -190,7 +197,15 @@ __es_line=(${(f)__es_list[8]})
 __es_line=("${(@)__es_line:#zmodload -F zsh/(complete|complist|compctl|computil|main|parameter|rlimits|termcap|terminfo|zle|zleparameter|zutil)(| *)}")
 __es_state+=("builtin "${(@)^__es_line}" 2>/dev/null")
 
-__es_state+=("$__es_always" '{' "${${__es_dump[1]%$'\n'}%$'\n'*}")
+# One command for all of a kind, as far below: each costs more than an assignment.
+__es_line=("${(@f)${${__es_dump[1]%$'\n'}%$'\n'*}}")
+__es_state+=("$__es_always" '{')
+for __es_flags in '' '-a ' '-A ' '-i '; do
+    __es_name=("${(@M)__es_line:#typeset ${__es_flags}[^-]*}")
+    __es_name=("${(@)__es_name#typeset $__es_flags}")
+    (( $#__es_name )) && __es_state+=("typeset $__es_flags${(j: :)__es_name}")
+done
+__es_state+=("${(@)__es_line:#typeset (|-[aAi] )[^-]*}")
 [[ ${parameters[SECONDS]-} == float* ]] && __es_state+=('builtin typeset -F SECONDS')
 (( $#__es_unset )) && __es_state+=("builtin unset $__es_unset")
 (( $#__es_unique )) && __es_state+=("builtin typeset -U -- $__es_unique")
@@ -274,7 +289,7 @@ for __es_flags in '' '-g ' '-s '; do
     fi
     # A name that begins with a hyphen comes with a `--` of its own.
     __es_name=("${(@)${(@)__es_name#$__es_flags}#-- }")
-    (( $#__es_name )) && __es_state+=("builtin alias $__es_flags-- ${(j: :)__es_name}")
+    (( $#__es_name )) && __es_state+=("builtin noglob builtin alias $__es_flags-- ${(j: :)__es_name}")
 done
 for __es_name in "${(@k)dis_aliases}"; do
     __es_state+=("builtin alias -- ${(q)__es_name}=${(qqqq)dis_aliases[$__es_name]}; builtin disable -a -- ${(q)__es_name}")

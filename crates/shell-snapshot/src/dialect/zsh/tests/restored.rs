@@ -123,7 +123,7 @@ fn what_fails_in_the_state_is_told_of_and_the_rest_is_restored() {
     let home = Home::new(SOME, &[]);
     let captured = home.capture(Try::Interactive).unwrap();
     let text = String::from_utf8(captured.state.text).unwrap();
-    let broken = text.replace("typeset V=1", "readonly Q=1; Q=2\ntypeset V=1");
+    let broken = text.replacen("\n{\ntypeset ", "\n{\nreadonly Q=1; Q=2\ntypeset ", 1);
     assert_ne!(text, broken);
     let state = replay::state(broken.into_bytes(), Vec::new(), false);
     let output = home.run_state(
@@ -146,7 +146,7 @@ fn the_script_is_as_in_a_bare_shell() {
     let captured = home.capture(Try::Interactive).unwrap();
     for script in [
         "echo \"[$_]\" $? $0 $# $LINENO $- $*; echo $ZSH_EXECUTION_STRING; nosuch\n\nnosuch",
-        "ls -l /proc/self/fd /proc/$$/fd | grep -c -e /state; umask; ulimit -Sa",
+        "zmodload; ls -l /proc/self/fd /proc/$$/fd | grep -c -e /state; umask; ulimit -Sa",
         "env | grep -v -e ^HOST -e ^OLDPWD | sort; echo ${ZDOTDIR-none}; setopt; trap",
         "echo a; )",
         "set -eu; echo $NOPE; echo no",
