@@ -25,11 +25,12 @@ __es_attributes=("${(@k)parameters[(R)((scalar-?*-export|integer*-export)*~*spec
 __es_plain=("${(@k)parameters}")
 # What a process has of its own, what is set apart below, and what would run at the command's end. Tied arrays come
 # with their scalars; undefined ones would load their module.
+# What compinit fills: only the line editor asks for it, and it is most of many a state.
+__es_completion=(_comps _services _patcomps _postpatcomps _compautos _lastcomp)
 __es_skip=(ZSH_EXECUTION_STRING ZSH_ARGZERO ZSH_SCRIPT TTY PWD OLDPWD LINES COLUMNS ZDOTDIR EXEC_SERVER_SNAPSHOT
-    zshexit_functions "${(@k)parameters[(I)__es_*]}"
-    # What compinit fills: only the line editor asks for it, and it is most of many a state.
-    _comps _services _patcomps _postpatcomps _compautos _lastcomp
+    zshexit_functions "${(@k)parameters[(I)__es_*]}" "${(@)__es_completion}"
     "${(@k)parameters[(R)array*tied*]}" "${(@k)parameters[(R)undefined*]}")
+__es_completion=("${(@)__es_completion:*__es_plain}")
 __es_plain=("${(@)__es_plain:|__es_special}")
 __es_plain=("${(@)__es_plain:|__es_exported}")
 __es_plain=("${(@)__es_plain:|__es_skip}")
@@ -47,6 +48,8 @@ __es_unset=("${(@k)parameters}")
 __es_unset=("${(@)__es_own:|__es_unset}")
 __es_own+=(RPS1 RPS2 HISTFILE TMPSUFFIX DIRSTACKSIZE FCEDIT LOGCHECK REPORTTIME REPORTMEMORY PROMPT_EOL_MARK TMOUT
     WATCH WATCHFMT)
+# What getopts left.
+[[ $OPTIND == 1 && -z ${OPTARG-} ]] || __es_own+=(OPTIND OPTARG)
 __es_own=("${(@)__es_own:*__es_special}")
 # Exported, these come from the environment.
 __es_skip=(PSVAR CDPATH FPATH FIGNORE MAILPATH MANPATH MODULE_PATH WATCH)
@@ -142,7 +145,22 @@ while :; do
 done
 __es_parts=("${(@)__es_dump[6,-1]}")
 # In a pipeline, not in a command substitution: that has no traps.
+builtin setopt printeightbit
 builtin trap | builtin read -r -d '' __es_trap || builtin trap -
+builtin unsetopt printeightbit
+# These cannot be set to something else before they are listed. Between `$'` and `'`, and only there, `\C-\` is byte 0x1c.
+__es_dirs=(${(f)__es_list[7]})
+__es_trap=(${(M)${(f)__es_trap}:#trap -- *})
+builtin typeset -A __es_escape
+__es_escape=('\C-\' '\034' '\\' '\\')
+for (( __es_at = 1; __es_at <= $#__es_dirs; ++__es_at )); do
+    [[ $__es_dirs[__es_at] == *=\$\'* ]] &&
+        __es_dirs[__es_at]=${__es_dirs[__es_at]//(#m)(\\C-\\|\\\\)/$__es_escape[$MATCH]}
+done
+for (( __es_at = 1; __es_at <= $#__es_trap; ++__es_at )); do
+    [[ $__es_trap[__es_at] == trap\ --\ \$\'* ]] &&
+        __es_trap[__es_at]=${__es_trap[__es_at]//(#m)(\\C-\\|\\\\)/$__es_escape[$MATCH]}
+done
 
 # ---- Options: those that are not as zsh has them. Some are not the command's shell's, or cannot be set in one.
 
@@ -190,8 +208,7 @@ if [[ "$__es_line" != "$__es_value" ]]; then
             __es_state+=("builtin ulimit -S ${__es_name[__es_at]%%:*} ${__es_name[__es_at]##* } 2>/dev/null")
     done
 fi
-__es_line=(${(f)__es_list[7]})
-__es_state+=("builtin "${(@)^__es_line})
+__es_state+=("builtin "${(@)^__es_dirs})
 # Those left out come by themselves where something of theirs is used.
 __es_line=(${(f)__es_list[8]})
 __es_line=("${(@)__es_line:#zmodload -F zsh/(complete|complist|compctl|computil|main|parameter|rlimits|termcap|terminfo|zle|zleparameter|zutil)(| *)}")
@@ -268,8 +285,7 @@ ${dis_functions[$__es_name]}
 \}}}; builtin disable -f -- ${(q)__es_name}")
 done
 # Functions that are traps are listed among the traps.
-__es_line=(${(M)${(f)__es_trap}:#trap -- *})
-__es_state+=("builtin "${(@)^__es_line} "$__es_dump[5]")
+__es_state+=("builtin "${(@)^__es_trap} "$__es_dump[5]")
 # A shell has some aliases by itself, which the user may have taken away.
 # One command for all of a kind: by itself each costs more than the alias, and there may be hundreds.
 __es_line=(${(f)__es_list[9]})
@@ -329,7 +345,8 @@ __es_name=(
     "function "${(@)^__es_functions} "function "${(@)^__es_traps} "function "${(@)^__es_stubs}
     "alias "${(@k)^aliases} "alias "${(@k)^galiases} "alias "${(@k)^saliases}
     "variable "${(@)^__es_plain} "variable "${(@)^__es_float} "variable "${(@)^__es_own}
-    "option "${(@k)^__es_option} "left "${(@)^__es_left_out})
+    "option "${(@k)^__es_option} "left "${(@)^__es_left_out}
+    "completion "${(@)^__es_completion})
 builtin print -u@FD@ -rN -- "${(@)__es_name}"
 # Commands look there only if the system's zshenv, which comes first, leaves them to.
 __es_place=@PLACE@
