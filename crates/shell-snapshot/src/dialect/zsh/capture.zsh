@@ -187,7 +187,12 @@ builtin print -u2 -r -- "failed to restore shell snapshot"
 TRY_BLOCK_ERROR=0
 fi
 }'
-# The command's shell began with the place of the states as its ZDOTDIR.
+# The command's shell began with the place of the states as its ZDOTDIR. EXEC_SERVER_ZDOTDIR and EXEC_SERVER_KEEP are what
+# the request itself sets, which wins.
+__es_state+=('if (( ${+EXEC_SERVER_ZDOTDIR} )); then
+builtin export ZDOTDIR=$EXEC_SERVER_ZDOTDIR
+builtin unset EXEC_SERVER_ZDOTDIR
+else')
 if [[ ${parameters[ZDOTDIR]-} == *export* ]]; then
     __es_state+=("builtin export ZDOTDIR=${(qqqq)ZDOTDIR}")
 elif (( ${+ZDOTDIR} )); then
@@ -195,6 +200,15 @@ elif (( ${+ZDOTDIR} )); then
 else
     __es_state+=('builtin unset ZDOTDIR')
 fi
+__es_state+=("fi
+if (( \${+EXEC_SERVER_KEEP} )); then
+__es_name=($__es_plain $__es_float $__es_attributes $__es_own $__es_unset)"'
+__es_value=(${(s: :)EXEC_SERVER_KEEP})
+for __es_name in ${__es_value:*__es_name}; do
+__es_kept+=($__es_name "${(P)__es_name}")
+[[ ${(Pt)__es_name} == (*special*|*readonly*) ]] || builtin unset $__es_name
+done
+fi')
 __es_state+=("builtin umask ${__es_list[6]}")
 # Those that are not what commands begin with: the first needs a module, which takes longer than all else here. zsh and
 # the system list them in the same order, the system below a headline.
@@ -259,6 +273,14 @@ done
 for __es_name __es_value in "${(@)__es_odd}"; do
     __es_state+=("[[ \${(t)$__es_name-} == *readonly* ]] || $__es_name=$__es_value")
 done
+__es_state+=('if (( ${+EXEC_SERVER_KEEP} )); then
+for __es_name __es_value in "${(@)__es_kept}"; do
+[[ ${(Pt)__es_name} == *readonly* ]] && continue
+[[ ${(Pt)__es_name} == *special* ]] || builtin unset $__es_name
+builtin export "$__es_name=$__es_value"
+done
+builtin unset __es_name __es_value __es_kept EXEC_SERVER_KEEP
+fi')
 for __es_name in "${(@)__es_readonly}" "${(@)__es_locked}"; do
     __es_state+=("(( \${+$__es_name} )) && builtin typeset -r $__es_name")
 done
