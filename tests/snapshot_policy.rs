@@ -155,7 +155,10 @@ fn what_the_request_itself_sets_wins_over_what_startup_files_set_and_do_not_expo
             [Some("profile> "), Some("profile"), None, None]
         };
         assert_eq!(values, expected);
-        assert!(!seen.keys().any(|name| name.starts_with("EXEC_SERVER")), "{seen:?}");
+        assert!(
+            !seen.keys().any(|name| name.starts_with("EXEC_SERVER")),
+            "{seen:?}"
+        );
     }
 }
 

@@ -204,6 +204,7 @@ __es_state+=("fi
 if (( \${+EXEC_SERVER_KEEP} )); then
 __es_name=($__es_plain $__es_float $__es_attributes $__es_own $__es_unset)"'
 __es_value=(${(s: :)EXEC_SERVER_KEEP})
+__es_kept=()
 for __es_name in ${__es_value:*__es_name}; do
 __es_kept+=($__es_name "${(P)__es_name}")
 [[ ${(Pt)__es_name} == (*special*|*readonly*) ]] || builtin unset $__es_name

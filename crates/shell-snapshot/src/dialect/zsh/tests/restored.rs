@@ -303,4 +303,11 @@ fn what_the_request_itself_sets_wins() {
         );
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{transport:?}");
     }
+    // Nothing that the state has.
+    let environment = &captured.environment;
+    let kept = replay::keep(&["HOME".to_owned()].into(), environment);
+    let (transport, script) = (Transport::File(9), OsStr::new("echo $OTHER"));
+    let output = home.run_keeping(&captured.state, environment, &kept, transport, script);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "rc\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
