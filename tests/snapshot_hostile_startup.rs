@@ -373,6 +373,20 @@ fn zsh_that_misbehaves() {
 }
 
 #[test]
+fn zsh_that_misbehaves_as_only_zsh_can() {
+    play_all(
+        ZSH,
+        &[act(
+            "closes every descriptor it knows of",
+            "for fd in {3..255}; do exec {fd}>&-; done 2>/dev/null\n",
+            true,
+            AT_ONCE,
+        )],
+        1,
+    );
+}
+
+#[test]
 fn zsh_that_hangs() {
     play_all(ZSH, HANGS, HANGS.len());
 }

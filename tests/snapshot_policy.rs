@@ -127,6 +127,42 @@ fn what_the_policy_hides_is_hidden_from_startup_files_too() {
 }
 
 #[test]
+fn what_the_request_itself_sets_wins_over_what_startup_files_set_and_do_not_export() {
+    ours_only!();
+    let home = home(
+        ".zshrc",
+        "PS1='profile> '; OTHER=profile; ZDOTDIR=~/z; typeset -a PROFILE_LIST=(1 2)\n",
+    );
+    let server = Server::start();
+    let script = "print -rn -- \"PS1=$PS1\"$'\\0'\"OTHER=$OTHER\"$'\\0'; env -0";
+    for own in [true, false] {
+        let mut launch = home
+            .command(ZSH, script)
+            .set("envPolicy", json!({"inherit": "all"}));
+        if own {
+            let folder = home.dir().to_str().unwrap();
+            launch = launch
+                .env("PS1", "own> ")
+                .env("ZDOTDIR", folder)
+                .env("PROFILE_LIST", "own");
+        }
+        let seen = environment(&server, launch);
+        let names = ["PS1", "OTHER", "ZDOTDIR", "PROFILE_LIST"];
+        let values = names.map(|name| seen.get(name).map(String::as_str));
+        let expected = if own {
+            [Some("own> "), Some("profile"), home.dir().to_str(), Some("own")]
+        } else {
+            [Some("profile> "), Some("profile"), None, None]
+        };
+        assert_eq!(values, expected);
+        assert!(
+            !seen.keys().any(|name| name.starts_with("EXEC_SERVER")),
+            "{seen:?}"
+        );
+    }
+}
+
+#[test]
 fn a_managed_proxy_is_the_one_of_the_request() {
     ours_only!();
     for (shell, file) in SHELLS {

@@ -41,9 +41,11 @@ pub struct Command {
 /// child's plan, where nothing can be allocated.
 pub const MAX_INHERITED: usize = 2;
 
-/// The numbers that these may have: above the standard streams, and below any limit of open files that is in use,
-/// beyond which dup3(2) would fail.
-pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=255;
+/// The numbers that these may have: above the standard streams, and below the limit of open files that systems have by
+/// themselves. Where commands have a lower one ([`open_files_of_commands`]) dup3(2) fails beyond it.
+///
+/// [`open_files_of_commands`]: crate::warden::open_files_of_commands
+pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=1023;
 
 /// A descriptor that a process inherits. It stays open here for as long as somebody holds it.
 #[derive(Debug, Clone)]
@@ -327,10 +329,10 @@ mod tests {
         for (numbers, wrong) in [
             (&[][..], None),
             (&[3], None),
-            (&[255, 3], None),
+            (&[1023, 3], None),
             (&[2], Some("inherited[0].number")),
             (&[9, -1], Some("inherited[1].number")),
-            (&[256], Some("inherited[0].number")),
+            (&[1024], Some("inherited[0].number")),
             (&[9, 9], Some("inherited[1].number")),
             (&[3, 4, 5], Some("inherited")),
         ] {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use exec_process::environment::Environment;
 use exec_process::{Inherited, Rewrite};
 
 use crate::sealed::SealedFile;
@@ -83,7 +84,13 @@ impl<'a> LoginScript<'a> {
         for name in &replay.unset {
             environment.remove(name);
         }
+        // With a policy these are overrides, and win over what startup files made of them.
+        let kept = match request.policy {
+            Some(_) => snapshot.dialect.keep(&request.env_names, &environment),
+            None => Environment::new(),
+        };
         environment.extend(replay.set);
+        environment.extend(kept);
         Ok(Rewrite {
             argv: replay.argv,
             arg0: replay.arg0.or_else(|| self.arg0.map(OsStr::to_os_string)),

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
@@ -16,6 +16,9 @@ use super::report::{FailedStep, LaunchFailure, WardenEvents};
 use super::settings::Settings;
 use super::{main_loop, message, takeover};
 use crate::{Signal, sys};
+
+/// The soft RLIMIT_NOFILE this process was given, before it raised its own.
+static OPEN_FILES: OnceLock<Option<u64>> = OnceLock::new();
 
 /// How the warden works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +45,8 @@ impl FirstWarden {
     /// The step that failed.
     pub fn fork(config: WardenConfig) -> Result<Self, WardenError> {
         let given = getrlimit(Resource::Nofile);
+        // Once a process.
+        let _ = OPEN_FILES.set(given.current);
         let settings = Settings {
             use_cgroup: config.use_cgroup,
             daemon_gone_grace: config.daemon_gone_grace,
@@ -79,6 +84,12 @@ impl FirstWarden {
             pid,
         })
     }
+}
+
+/// The soft RLIMIT_NOFILE that commands begin with: the one this process was given. `None`: no limit.
+#[must_use]
+pub fn open_files_of_commands() -> Option<u64> {
+    *OPEN_FILES.get_or_init(|| getrlimit(Resource::Nofile).current)
 }
 
 /// What the process of a replacement warden runs: `exec-server warden`, its socket as stdin. Never returns.

@@ -26,7 +26,7 @@ mod tree;
 mod wire;
 
 pub use error::{WardenError, WardenStep};
-pub use handle::{FirstWarden, Warden, WardenConfig, run_replacement};
+pub use handle::{FirstWarden, Warden, WardenConfig, open_files_of_commands, run_replacement};
 pub use launch::{Launch, LaunchId};
 pub use report::{Exit, FailedStep, LaunchFailure, WardenEvents};
 

@@ -71,7 +71,13 @@ where
     };
     let second = run(Try::NonInteractive, began + limits.attempt).await;
     match second.ending {
-        Ending::Complete(capture) => Ok(capture),
+        Ending::Complete(capture) => {
+            tracing::warn!(
+                reason = failure.name(),
+                "a shell's interactive startup left no state: the snapshot is of one that is not interactive"
+            );
+            Ok(capture)
+        }
         _ => Err(failed(failure, first.past_login || second.past_login)),
     }
 }

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use exec_process::environment::{Environment, TOOL_CALL_ID};
+use exec_process::warden::open_files_of_commands;
 use exec_process::{Command, Ended, Inherited, ProcessTable, Stdio, Timeouts, watch_fd};
 use exec_protocol::limits::SnapshotLimits;
 use exec_protocol::process::{ResourceLimits, TerminalSize};
@@ -27,9 +28,12 @@ use crate::snapshot::{Capture, ReplayKind};
 use crate::{Failure, Request};
 
 /// The descriptor that the state leaves through: above all that startup files and shells use (bash keeps its own
-/// copies from 10 up and at 255, zsh from 10 up), and no round number, for those are what people write
-/// (`exec 200>lock; flock 200`).
-const DESCRIPTOR: i32 = 187;
+/// copies from 10 up and at 255, zsh from 10 up), and close (`for fd in {3..255}`), and no round number, for those are
+/// what people write (`exec 200>lock; flock 200`).
+const DESCRIPTOR: i32 = 947;
+
+/// The same where commands may not have that many.
+const LOW_DESCRIPTOR: i32 = 187;
 
 /// The window of the terminal, as a command's has it.
 const SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
@@ -78,7 +82,7 @@ pub(super) async fn run(
     };
     let frame = Frame {
         nonce: uuid::Uuid::new_v4().simple().to_string(),
-        descriptor: DESCRIPTOR,
+        descriptor: descriptor(open_files_of_commands()),
     };
     let Ok((state, child_state)) = state_pipe() else {
         return failed(Failure::SpawnFailed);
@@ -135,6 +139,16 @@ impl Ending<()> {
             Self::TimedOut => Ending::TimedOut,
             Self::Failed(failure) => Ending::Failed(failure),
         }
+    }
+}
+
+/// The number that the shell finds its end under. `limit`: of open files.
+fn descriptor(limit: Option<u64>) -> i32 {
+    let fits = |limit| limit > u64::from(DESCRIPTOR.cast_unsigned());
+    if limit.is_none_or(fits) {
+        DESCRIPTOR
+    } else {
+        LOW_DESCRIPTOR
     }
 }
 
@@ -251,6 +265,24 @@ async fn attend(terminal: &AsyncFd<OwnedFd>, limits: &SnapshotLimits) -> Infalli
                 // There may always be more to read: everybody else's turn comes first.
                 tokio::task::yield_now().await;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_descriptor_is_below_the_limit_of_open_files() {
+        for (limit, number) in [
+            (None, 947),
+            (Some(1024), 947),
+            (Some(948), 947),
+            (Some(947), 187),
+            (Some(256), 187),
+        ] {
+            assert_eq!(descriptor(limit), number, "{limit:?}");
         }
     }
 }

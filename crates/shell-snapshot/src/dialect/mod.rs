@@ -10,6 +10,7 @@ mod zsh;
 pub(crate) use bash::Demand;
 pub use zsh::remove_place;
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -118,6 +119,13 @@ pub(crate) trait Dialect: Debug + Send + Sync {
     /// # Errors
     /// [`Failure::InvalidCapture`] if a section is missing or is not what the shell writes.
     fn read(&self, sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure>;
+
+    /// What is laid over a command's environment so that the state leaves alone the variables that the request itself
+    /// sets: `own`, from `environment`, as the command is to find it. A state that assigns no variable it might find
+    /// there needs nothing.
+    fn keep(&self, _own: &BTreeSet<String>, _environment: &Environment) -> Environment {
+        Environment::new()
+    }
 
     /// The command that restores a state and runs `script` with `arguments` (what follows the script in argv: `$0`,
     /// `$1` …). `None`: the state cannot travel that way.

@@ -25,11 +25,12 @@ __es_attributes=("${(@k)parameters[(R)((scalar-?*-export|integer*-export)*~*spec
 __es_plain=("${(@k)parameters}")
 # What a process has of its own, what is set apart below, and what would run at the command's end. Tied arrays come
 # with their scalars; undefined ones would load their module.
+# What compinit fills: only the line editor asks for it, and it is most of many a state.
+__es_completion=(_comps _services _patcomps _postpatcomps _compautos _lastcomp)
 __es_skip=(ZSH_EXECUTION_STRING ZSH_ARGZERO ZSH_SCRIPT TTY PWD OLDPWD LINES COLUMNS ZDOTDIR EXEC_SERVER_SNAPSHOT
-    zshexit_functions "${(@k)parameters[(I)__es_*]}"
-    # What compinit fills: only the line editor asks for it, and it is most of many a state.
-    _comps _services _patcomps _postpatcomps _compautos _lastcomp
+    zshexit_functions "${(@k)parameters[(I)__es_*]}" "${(@)__es_completion}"
     "${(@k)parameters[(R)array*tied*]}" "${(@k)parameters[(R)undefined*]}")
+__es_completion=("${(@)__es_completion:*__es_plain}")
 __es_plain=("${(@)__es_plain:|__es_special}")
 __es_plain=("${(@)__es_plain:|__es_exported}")
 __es_plain=("${(@)__es_plain:|__es_skip}")
@@ -47,6 +48,8 @@ __es_unset=("${(@k)parameters}")
 __es_unset=("${(@)__es_own:|__es_unset}")
 __es_own+=(RPS1 RPS2 HISTFILE TMPSUFFIX DIRSTACKSIZE FCEDIT LOGCHECK REPORTTIME REPORTMEMORY PROMPT_EOL_MARK TMOUT
     WATCH WATCHFMT)
+# What getopts left.
+[[ $OPTIND == 1 && -z ${OPTARG-} ]] || __es_own+=(OPTIND OPTARG)
 __es_own=("${(@)__es_own:*__es_special}")
 # Exported, these come from the environment.
 __es_skip=(PSVAR CDPATH FPATH FIGNORE MAILPATH MANPATH MODULE_PATH WATCH)
@@ -98,8 +101,9 @@ __es_skip+=("${(@)__es_stubs}")
 __es_functions=("${(@)__es_functions:|__es_skip}")
 __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
-# In parts: the time zsh takes to read functions in one piece grows with the square of their number.
-(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 20 ? 20 : __es_part ))
+# In parts: the time zsh takes to compile functions in one piece grows with the square of their number. Not in small
+# ones: each is a file to open for every command.
+(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 50 ? 50 : __es_part ))
 # zsh prints byte 0x1c as `\C-\`, and 0x9c so where it is no part of a letter: what follows it reads as escaped. Then all
 # is listed once more, with other values for these, which are set anew.
 __es_odd=()
@@ -141,7 +145,22 @@ while :; do
 done
 __es_parts=("${(@)__es_dump[6,-1]}")
 # In a pipeline, not in a command substitution: that has no traps.
+builtin setopt printeightbit
 builtin trap | builtin read -r -d '' __es_trap || builtin trap -
+builtin unsetopt printeightbit
+# These cannot be set to something else before they are listed. Between `$'` and `'`, and only there, `\C-\` is byte 0x1c.
+__es_dirs=(${(f)__es_list[7]})
+__es_trap=(${(M)${(f)__es_trap}:#trap -- *})
+builtin typeset -A __es_escape
+__es_escape=('\C-\' '\034' '\\' '\\')
+for (( __es_at = 1; __es_at <= $#__es_dirs; ++__es_at )); do
+    [[ $__es_dirs[__es_at] == *=\$\'* ]] &&
+        __es_dirs[__es_at]=${__es_dirs[__es_at]//(#m)(\\C-\\|\\\\)/$__es_escape[$MATCH]}
+done
+for (( __es_at = 1; __es_at <= $#__es_trap; ++__es_at )); do
+    [[ $__es_trap[__es_at] == trap\ --\ \$\'* ]] &&
+        __es_trap[__es_at]=${__es_trap[__es_at]//(#m)(\\C-\\|\\\\)/$__es_escape[$MATCH]}
+done
 
 # ---- Options: those that are not as zsh has them. Some are not the command's shell's, or cannot be set in one.
 
@@ -168,7 +187,12 @@ builtin print -u2 -r -- "failed to restore shell snapshot"
 TRY_BLOCK_ERROR=0
 fi
 }'
-# The command's shell began with the place of the states as its ZDOTDIR.
+# The command's shell began with the place of the states as its ZDOTDIR. EXEC_SERVER_ZDOTDIR and EXEC_SERVER_KEEP are what
+# the request itself sets, which wins.
+__es_state+=('if (( ${+EXEC_SERVER_ZDOTDIR} )); then
+builtin export ZDOTDIR=$EXEC_SERVER_ZDOTDIR
+builtin unset EXEC_SERVER_ZDOTDIR
+else')
 if [[ ${parameters[ZDOTDIR]-} == *export* ]]; then
     __es_state+=("builtin export ZDOTDIR=${(qqqq)ZDOTDIR}")
 elif (( ${+ZDOTDIR} )); then
@@ -176,21 +200,44 @@ elif (( ${+ZDOTDIR} )); then
 else
     __es_state+=('builtin unset ZDOTDIR')
 fi
+__es_state+=("fi
+if (( \${+EXEC_SERVER_KEEP} )); then
+__es_name=($__es_plain $__es_float $__es_attributes $__es_own $__es_unset)"'
+__es_value=(${(s: :)EXEC_SERVER_KEEP})
+__es_kept=()
+for __es_name in ${__es_value:*__es_name}; do
+__es_kept+=($__es_name "${(P)__es_name}")
+[[ ${(Pt)__es_name} == (*special*|*readonly*) ]] || builtin unset $__es_name
+done
+fi')
 __es_state+=("builtin umask ${__es_list[6]}")
-# Against those the daemon has, which commands begin with: the parent has raised its own.
-if [[ @LIMITS@ != "$(</proc/self/limits)" ]]; then
-    for __es_line in "${(@f)$(builtin ulimit -S -a)}"; do
-        __es_state+=("builtin ulimit -S ${__es_line%%:*} ${__es_line##* } 2>/dev/null")
+# Those that are not what commands begin with: the first needs a module, which takes longer than all else here. zsh and
+# the system list them in the same order, the system below a headline.
+__es_value=@LIMITS@
+__es_line=("${(@f)$(</proc/self/limits)}")
+__es_value=("${(@f)__es_value}")
+if [[ "$__es_line" != "$__es_value" ]]; then
+    __es_name=(${(f)"$(builtin ulimit -S -a)"})
+    for (( __es_at = 1; __es_at <= $#__es_name; ++__es_at )); do
+        [[ -n $__es_line[__es_at+1] && $__es_line[__es_at+1] == ${__es_value[__es_at+1]-} ]] ||
+            __es_state+=("builtin ulimit -S ${__es_name[__es_at]%%:*} ${__es_name[__es_at]##* } 2>/dev/null")
     done
 fi
-__es_line=(${(f)__es_list[7]})
-__es_state+=("builtin "${(@)^__es_line})
+__es_state+=("builtin "${(@)^__es_dirs})
 # Those left out come by themselves where something of theirs is used.
 __es_line=(${(f)__es_list[8]})
 __es_line=("${(@)__es_line:#zmodload -F zsh/(complete|complist|compctl|computil|main|parameter|rlimits|termcap|terminfo|zle|zleparameter|zutil)(| *)}")
 __es_state+=("builtin "${(@)^__es_line}" 2>/dev/null")
 
-__es_state+=("$__es_always" '{' "${${__es_dump[1]%$'\n'}%$'\n'*}")
+# One command for all of a kind, as far below: each costs more than an assignment.
+__es_line=("${(@f)${${__es_dump[1]%$'\n'}%$'\n'*}}")
+__es_state+=("$__es_always" '{')
+for __es_flags in '' '-a ' '-A ' '-i '; do
+    __es_name=("${(@M)__es_line:#typeset ${__es_flags}[^-]*}")
+    __es_name=("${(@)__es_name#typeset $__es_flags}")
+    (( $#__es_name )) && __es_state+=("typeset $__es_flags${(j: :)__es_name}")
+done
+__es_state+=("${(@)__es_line:#typeset (|-[aAi] )[^-]*}")
 [[ ${parameters[SECONDS]-} == float* ]] && __es_state+=('builtin typeset -F SECONDS')
 (( $#__es_unset )) && __es_state+=("builtin unset $__es_unset")
 (( $#__es_unique )) && __es_state+=("builtin typeset -U -- $__es_unique")
@@ -227,6 +274,14 @@ done
 for __es_name __es_value in "${(@)__es_odd}"; do
     __es_state+=("[[ \${(t)$__es_name-} == *readonly* ]] || $__es_name=$__es_value")
 done
+__es_state+=('if (( ${+EXEC_SERVER_KEEP} )); then
+for __es_name __es_value in "${(@)__es_kept}"; do
+[[ ${(Pt)__es_name} == *readonly* ]] && continue
+[[ ${(Pt)__es_name} == *special* ]] || builtin unset $__es_name
+builtin export "$__es_name=$__es_value"
+done
+builtin unset __es_name __es_value __es_kept EXEC_SERVER_KEEP
+fi')
 for __es_name in "${(@)__es_readonly}" "${(@)__es_locked}"; do
     __es_state+=("(( \${+$__es_name} )) && builtin typeset -r $__es_name")
 done
@@ -253,8 +308,7 @@ ${dis_functions[$__es_name]}
 \}}}; builtin disable -f -- ${(q)__es_name}")
 done
 # Functions that are traps are listed among the traps.
-__es_line=(${(M)${(f)__es_trap}:#trap -- *})
-__es_state+=("builtin "${(@)^__es_line} "$__es_dump[5]")
+__es_state+=("builtin "${(@)^__es_trap} "$__es_dump[5]")
 # A shell has some aliases by itself, which the user may have taken away.
 # One command for all of a kind: by itself each costs more than the alias, and there may be hundreds.
 __es_line=(${(f)__es_list[9]})
@@ -274,7 +328,7 @@ for __es_flags in '' '-g ' '-s '; do
     fi
     # A name that begins with a hyphen comes with a `--` of its own.
     __es_name=("${(@)${(@)__es_name#$__es_flags}#-- }")
-    (( $#__es_name )) && __es_state+=("builtin alias $__es_flags-- ${(j: :)__es_name}")
+    (( $#__es_name )) && __es_state+=("builtin noglob builtin alias $__es_flags-- ${(j: :)__es_name}")
 done
 for __es_name in "${(@k)dis_aliases}"; do
     __es_state+=("builtin alias -- ${(q)__es_name}=${(qqqq)dis_aliases[$__es_name]}; builtin disable -a -- ${(q)__es_name}")
@@ -314,7 +368,8 @@ __es_name=(
     "function "${(@)^__es_functions} "function "${(@)^__es_traps} "function "${(@)^__es_stubs}
     "alias "${(@k)^aliases} "alias "${(@k)^galiases} "alias "${(@k)^saliases}
     "variable "${(@)^__es_plain} "variable "${(@)^__es_float} "variable "${(@)^__es_own}
-    "option "${(@k)^__es_option} "left "${(@)^__es_left_out})
+    "option "${(@k)^__es_option} "left "${(@)^__es_left_out}
+    "completion "${(@)^__es_completion})
 builtin print -u@FD@ -rN -- "${(@)__es_name}"
 # Commands look there only if the system's zshenv, which comes first, leaves them to.
 __es_place=@PLACE@

@@ -21,6 +21,13 @@ pub(super) fn read(names: &[u8], traps: &[u8]) -> Result<Inventory, Failure> {
                 inventory.left_out.push(left_out(name));
                 true
             }
+            b"completion" => {
+                inventory.left_out.push(LeftOut {
+                    what: [b"variable ", name.as_slice()].concat(),
+                    why: "only completion reads it, at a prompt",
+                });
+                true
+            }
             _ => return Err(Failure::InvalidCapture),
         };
     }

@@ -1,5 +1,6 @@
 //! A command that restores a state before it runs its script.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -15,6 +16,28 @@ const INLINE: &[u8] = b"# inline\n";
 
 /// Tells `replay.zsh` where the text is; with a number behind, a piece of it.
 const WHERE: &str = "EXEC_SERVER_STATE";
+
+/// Tells the state which variables of its own are to be as the environment has them, divided by spaces.
+const KEEP: &str = "EXEC_SERVER_KEEP";
+
+/// Tells the state what ZDOTDIR is to be: the shell begins with the place of the states there.
+const KEEP_ZDOTDIR: &str = "EXEC_SERVER_ZDOTDIR";
+
+/// What tells a state to leave alone the variables `own` of an environment. The state knows which of them it has.
+pub(super) fn keep(own: &BTreeSet<String>, environment: &Environment) -> Environment {
+    let mut set = Environment::new();
+    let there = |name: &&str| environment.contains_key(OsStr::new(name)) && !name.contains(' ');
+    let names: Vec<&str> = own.iter().map(String::as_str).filter(there).collect();
+    if !names.is_empty() {
+        set.insert(KEEP.into(), names.join(" ").into());
+    }
+    if own.contains("ZDOTDIR")
+        && let Some(value) = environment.get(OsStr::new("ZDOTDIR"))
+    {
+        set.insert(KEEP_ZDOTDIR.into(), value.clone());
+    }
+    set
+}
 
 /// A state as [`command`] reads it again. `inline`: commands do not see the place of the states.
 pub(super) fn state(text: Vec<u8>, compiled: Vec<u8>, inline: bool) -> State {
@@ -125,6 +148,33 @@ mod tests {
             OsStr::new("it's"),
             &arguments,
         )
+    }
+
+    #[test]
+    fn only_what_the_request_itself_sets_is_kept() {
+        let environment: Environment = [
+            ("PS1", "a"),
+            ("PATH", "/bin"),
+            ("X", "b"),
+            ("ZDOTDIR", "/z"),
+            ("a b", ""),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into();
+        let kept = |own: &[&str]| {
+            let own = own.iter().map(|&name| name.to_owned()).collect();
+            keep(&own, &environment)
+        };
+        assert_eq!(
+            kept(&["PS1", "X", "GONE", "ZDOTDIR", "a b"]),
+            [
+                ("EXEC_SERVER_KEEP", "PS1 X ZDOTDIR"),
+                ("EXEC_SERVER_ZDOTDIR", "/z")
+            ]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into()
+        );
+        assert_eq!(kept(&["GONE"]), Environment::new());
     }
 
     #[test]

@@ -17,7 +17,9 @@ case ${EXEC_SERVER_STATE-} in
     builtin eval $'builtin unset __es_text\n'$__es_text
     ;;
 (*)
-    builtin unset ZDOTDIR
+    builtin unset ZDOTDIR EXEC_SERVER_KEEP
+    (( ${+EXEC_SERVER_ZDOTDIR} )) && builtin export ZDOTDIR=$EXEC_SERVER_ZDOTDIR
+    builtin unset EXEC_SERVER_ZDOTDIR
     builtin print -u2 -r -- 'failed to restore shell snapshot'
     ;;
 esac

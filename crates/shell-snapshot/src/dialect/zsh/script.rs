@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use exec_process::warden::open_files_of_commands;
+
 use super::place::{PARTS, STATE_DESCRIPTOR};
 use super::quoting;
 use crate::sections::Frame;
@@ -19,7 +21,8 @@ pub(super) fn capture(frame: &Frame, place: Option<&Path>) -> OsString {
     let capture = capture.replace("@PARTS@", &PARTS.to_string());
     // Where they cannot be read the state sets all limits again.
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let limits = quoting::quote(limits.trim_end().as_bytes());
+    let limits = limits_of_commands(&limits, open_files_of_commands());
+    let limits = quoting::quote(limits.trim_end_matches('\n').as_bytes());
     let capture = capture.replace("@LIMITS@", &String::from_utf8_lossy(&limits));
     let (before, after) = capture
         .split_once("@PLACE@")
@@ -33,6 +36,21 @@ pub(super) fn capture(frame: &Frame, place: Option<&Path>) -> OsString {
     quoting::join(&[before.as_bytes(), &quoting::quote(&capture), after.as_bytes()])
 }
 
+/// A process's `/proc/PID/limits` from the daemon's: it has raised its own limit of open files.
+fn limits_of_commands(daemons: &str, open_files: Option<u64>) -> String {
+    // `%-25s %-20s %-20s %-10s`: name, soft, hard, unit.
+    const SOFT: std::ops::Range<usize> = 26..46;
+    let soft = open_files.map_or_else(|| "unlimited".to_owned(), |soft| soft.to_string());
+    let mut limits = daemons.to_owned();
+    if let Some(at) = daemons.find("Max open files")
+        && daemons.is_char_boundary(at + SOFT.start)
+        && daemons.is_char_boundary(at + SOFT.end)
+    {
+        limits.replace_range(at + SOFT.start..at + SOFT.end, &format!("{soft:<20}"));
+    }
+    limits
+}
+
 fn fill(script: &str, frame: &Frame) -> String {
     script
         .replace("@NONCE@", &frame.nonce)
@@ -42,6 +60,39 @@ fn fill(script: &str, frame: &Frame) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_are_those_commands_begin_with() {
+        let limits = |soft: &str| {
+            format!(
+                "{:<25} {:<20} {:<20} {:<10}\n{:<25} {soft:<20} {:<20} {:<10}\n{:<25} {:<20}\n",
+                "Max processes",
+                96364,
+                96364,
+                "processes",
+                "Max open files",
+                524_288,
+                "files",
+                "Max locked memory",
+                8,
+            )
+        };
+        assert_eq!(limits_of_commands(&limits("524288"), Some(1024)), limits("1024"));
+        assert_eq!(limits_of_commands(&limits("524288"), None), limits("unlimited"));
+        assert_eq!(limits_of_commands("", Some(1)), "");
+        assert_eq!(
+            limits_of_commands("Max open files 3", Some(1)),
+            "Max open files 3"
+        );
+        // As this system writes them.
+        let own = fs::read_to_string("/proc/self/limits").unwrap();
+        let soft = own
+            .lines()
+            .find(|line| line.starts_with("Max open files"))
+            .unwrap();
+        let soft = soft.split_whitespace().nth(3).unwrap().parse().ok();
+        assert_eq!(limits_of_commands(&own, soft), own);
+    }
 
     #[test]
     fn nothing_is_left_to_fill_in() {

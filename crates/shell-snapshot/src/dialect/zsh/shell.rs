@@ -1,5 +1,6 @@
 //! zsh as a [`Dialect`].
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,10 @@ impl Dialect for Zsh {
 
     fn read(&self, sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
         reading::read(sections, given)
+    }
+
+    fn keep(&self, own: &BTreeSet<String>, environment: &Environment) -> Environment {
+        replay::keep(own, environment)
     }
 
     fn replay(

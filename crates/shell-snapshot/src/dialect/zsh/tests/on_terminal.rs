@@ -151,6 +151,18 @@ impl Home {
         transport: Transport,
         script: &OsStr,
     ) -> Output {
+        self.run_keeping(state, environment, &Environment::new(), transport, script)
+    }
+
+    /// The same, with what tells the state which variables the request itself sets.
+    pub(super) fn run_keeping(
+        &self,
+        state: &State,
+        environment: &Environment,
+        kept: &Environment,
+        transport: Transport,
+        script: &OsStr,
+    ) -> Output {
         let replay = Zsh
             .replay(Path::new(SHELL), state, transport, script, &[])
             .unwrap();
@@ -163,6 +175,7 @@ impl Home {
                 )
         });
         environment.extend(replay.set);
+        environment.extend(kept.clone());
         let file = self.root.path().join("state");
         fs::write(&file, &state.file).unwrap();
         let descriptor = matches!(transport, Transport::File(_));

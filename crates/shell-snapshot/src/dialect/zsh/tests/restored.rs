@@ -123,7 +123,7 @@ fn what_fails_in_the_state_is_told_of_and_the_rest_is_restored() {
     let home = Home::new(SOME, &[]);
     let captured = home.capture(Try::Interactive).unwrap();
     let text = String::from_utf8(captured.state.text).unwrap();
-    let broken = text.replace("typeset V=1", "readonly Q=1; Q=2\ntypeset V=1");
+    let broken = text.replacen("\n{\ntypeset ", "\n{\nreadonly Q=1; Q=2\ntypeset ", 1);
     assert_ne!(text, broken);
     let state = replay::state(broken.into_bytes(), Vec::new(), false);
     let output = home.run_state(
@@ -146,7 +146,7 @@ fn the_script_is_as_in_a_bare_shell() {
     let captured = home.capture(Try::Interactive).unwrap();
     for script in [
         "echo \"[$_]\" $? $0 $# $LINENO $- $*; echo $ZSH_EXECUTION_STRING; nosuch\n\nnosuch",
-        "ls -l /proc/self/fd /proc/$$/fd | grep -c -e /state; umask; ulimit -Sa",
+        "zmodload; ls -l /proc/self/fd /proc/$$/fd | grep -c -e /state; umask; ulimit -Sa",
         "env | grep -v -e ^HOST -e ^OLDPWD | sort; echo ${ZDOTDIR-none}; setopt; trap",
         "echo a; )",
         "set -eu; echo $NOPE; echo no",
@@ -234,4 +234,80 @@ fn what_would_run_at_the_end_is_left_out_and_named() {
         ],
     );
     assert!(captured.inventory.functions.contains(&b"y"[..]));
+}
+
+#[test]
+fn what_only_completion_reads_is_left_out_and_named() {
+    let files = &[(
+        ".zshrc",
+        "typeset -gA _comps _services; _comps=(ls _ls); mine=(x)\n",
+    )];
+    let home = Home::new(files, &[]);
+    let captured = home.capture(Try::Interactive).unwrap();
+    let mut left: Vec<_> = captured
+        .inventory
+        .left_out
+        .iter()
+        .map(|left| (left.what.as_slice(), left.why))
+        .collect();
+    left.sort_unstable();
+    let why = "only completion reads it, at a prompt";
+    assert_eq!(
+        left,
+        [(&b"variable _comps"[..], why), (b"variable _services", why)]
+    );
+    assert!(captured.inventory.variables.contains(&b"mine"[..]));
+    let output = home.run(&captured, Transport::File(9), OsStr::new("echo ${+_comps} $mine"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 x\n");
+}
+
+/// Startup files that set, in every way, what requests set too.
+const SETTING: &str =
+    "PS1='rc> '; export ZDOTDIR=$HOME/z; typeset -a LIST=(1 2); typeset -i NUMBER=3; EMPTY=rc
+    typeset -r LOCKED=rc; typeset -F REAL=1.5; OTHER=rc; alias hi='echo hi'\n";
+
+#[test]
+fn what_the_request_itself_sets_wins() {
+    let own = [
+        ("PS1", "env> "),
+        ("ZDOTDIR", "@HOME@"),
+        ("LIST", "a b"),
+        ("NUMBER", "x '\n$y"),
+        ("EMPTY", ""),
+        ("LOCKED", "env"),
+        ("REAL", "*"),
+        ("HOME", "@HOME@"),
+    ];
+    let home = Home::new(&[(".zshrc", SETTING)], &own);
+    let captured = home.capture(Try::Interactive).unwrap();
+    let names = own.iter().map(|&(name, _)| name.to_owned()).collect();
+    // As a policy leaves it: what startup files made of these is gone again.
+    let mut environment = captured.environment.clone();
+    environment.extend(home.environment.clone());
+    let kept = replay::keep(&names, &environment);
+    let script = "hi; typeset -p PS1 ZDOTDIR LIST NUMBER EMPTY LOCKED REAL OTHER; typeset -m '__es*' 'EXEC*'; env | grep -a EXEC";
+    let inline = replay::state(captured.state.text.clone(), Vec::new(), true);
+    for (state, transport) in [
+        (&captured.state, Transport::File(9)),
+        (&captured.state, Transport::Environment),
+        (&inline, Transport::File(9)),
+    ] {
+        let output = home.run_keeping(state, &environment, &kept, transport, OsStr::new(script));
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            home.placed(
+                "hi\nexport PS1='env> '\nexport ZDOTDIR=@HOME@\nexport LIST='a b'\nexport NUMBER=$'x \\'\\n$y'\n\
+                 export EMPTY=''\nexport -r LOCKED=env\nexport REAL='*'\ntypeset OTHER=rc\n"
+            ),
+            "{transport:?}"
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{transport:?}");
+    }
+    // Nothing that the state has.
+    let environment = &captured.environment;
+    let kept = replay::keep(&["HOME".to_owned()].into(), environment);
+    let (transport, script) = (Transport::File(9), OsStr::new("echo $OTHER"));
+    let output = home.run_keeping(&captured.state, environment, &kept, transport, script);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "rc\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }

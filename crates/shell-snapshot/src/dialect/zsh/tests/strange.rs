@@ -36,6 +36,40 @@ raw=$'\x83\xa2\x84\x9f\xa0\x80'; eval "r() { print -rn -- '$raw'; }"
         }],
     },
     Case {
+        // zsh lists the byte 1c as \C-\, after which it reads what it does not say, or no end.
+        what: "bytes 1c and 9c in traps, named directories and disabled functions",
+        files: &[(
+            ".zshrc",
+            r#"trap $'print -r "a\x1cb" "\\\\C-\\\\" é \x9c' USR1; trap $'print ✓\x1c' USR2; trap '' HUP
+hash -d odd=$'/tmp/a\x1cb' bad=$'/tmp/\\a\x9cb' é=/tmp/ç
+f() { print '✓ 😀 ç'; }; eval "r() { print -rn -- '"$'\x1c\x83\xa2\x9c\x80'"'; }"; disable -f f r
+"#,
+        )],
+        environment: &[("LC_ALL", "C.UTF-8")],
+        runs: &[
+            Run {
+                script: "kill -USR1 $$; kill -USR2 $$; print -r -- ~odd ~bad ~é",
+                stdout: "a\x1cb \\C-\\ é \u{fffd}\n✓\x1c\n/tmp/a\x1cb /tmp/\\a\u{fffd}b /tmp/ç\n",
+                status: 0,
+            },
+            Run {
+                script: "enable -f f r; f; r | od -An -tx1",
+                stdout: "✓ 😀 ç\n 1c 83 a2 9c 80\n",
+                status: 0,
+            },
+        ],
+    },
+    Case {
+        what: "what getopts left",
+        files: &[(".zshrc", "while getopts ab: o -a -b hello rest; do :; done\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "echo $o $OPTARG $OPTIND; OPTIND=1; getopts x: o -x new; echo $o $OPTARG",
+            stdout: "b hello 4\nx new\n",
+            status: 0,
+        }],
+    },
+    Case {
         what: "a function that shadows builtin",
         files: &[(
             ".zshrc",
