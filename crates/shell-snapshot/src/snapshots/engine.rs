@@ -190,6 +190,10 @@ impl Snapshots {
         if watched.is_empty() {
             return;
         }
+        // Mostly so, and a thread would cost more than all the rest.
+        if watched.iter().all(|watched| watched.is_same_at_a_glance()) {
+            return;
+        }
         // A file may lie on a disk that does not answer: nobody else waits for it.
         let looked = tokio::task::spawn_blocking(move || {
             let mut watched = watched;
