@@ -6,7 +6,7 @@ use std::path::Path;
 
 use exec_process::environment::Environment;
 
-use super::snapshot::FILE_HEADER;
+use super::snapshot::{FILE_HEADER, GUARD};
 use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
 
 const CHUNK: &str = "EXEC_SERVER_STATE_";
@@ -36,10 +36,7 @@ pub(super) fn command(
         }
         Transport::Environment => {
             unset.push("BASH_ENV".into());
-            let text = state
-                .file
-                .strip_prefix(FILE_HEADER.as_bytes())
-                .unwrap_or(&state.file);
+            let text = without_descriptor(&state.file);
             let mut chunks = Vec::new();
             for (index, chunk) in text.chunks(ENVIRONMENT_CHUNK_BYTES).enumerate() {
                 let name = format!("{CHUNK}{index}");
@@ -57,6 +54,15 @@ pub(super) fn command(
         set,
         unset,
         file,
+    }
+}
+
+/// A state that is evaluated: nothing is to be closed, and `eval` tells itself whether it could read all of it.
+fn without_descriptor(state: &[u8]) -> Vec<u8> {
+    let text = state.strip_prefix(FILE_HEADER.as_bytes()).unwrap_or(state);
+    match memchr::memmem::find(text, GUARD.as_bytes()) {
+        Some(at) => [&text[..at], &text[at + GUARD.len()..]].concat(),
+        None => text.to_vec(),
     }
 }
 
