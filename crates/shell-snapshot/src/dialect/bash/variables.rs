@@ -254,7 +254,7 @@ pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<
         let variable = Variable::read(statement).ok_or(Failure::InvalidCapture)?;
         seen.insert(variable.name);
         read.has_references |= variable.has(b'n');
-        if variable.name.starts_with(b"__exec_") || variable.is_one_of(NOT_KEPT) {
+        if variable.is_one_of(NOT_KEPT) {
             continue;
         }
         if variable.is_one_of(OWN) {
