@@ -34,10 +34,15 @@ builtin trap - DEBUG ERR RETURN
   builtin alias -p
   builtin printf '\n@NONCE@ variables\n'
   builtin declare -p
-  builtin printf '\n@NONCE@ functions\n'
-  builtin declare -f
+  # Each list of all functions takes bash a time that grows with the square of their number: there is one. A name with
+  # an equals sign is none that it takes.
+  builtin mapfile -t __exec_@NONCE@_names < <(builtin declare -F)
   builtin printf '\n@NONCE@ function-names\n'
-  builtin declare -F
+  builtin printf '%s\n' "${__exec_@NONCE@_names[@]}"
+  __exec_@NONCE@_names=("${__exec_@NONCE@_names[@]#declare -* }") __exec_@NONCE@_listed=()
+  [[ ${__exec_@NONCE@_names[*]} == *=* ]] || __exec_@NONCE@_listed=(-- "${__exec_@NONCE@_names[@]}")
+  builtin printf '\n@NONCE@ functions\n'
+  builtin declare -f "${__exec_@NONCE@_listed[@]}"
 
   # Some functions bash prints so that it cannot read them again, and one of them would take all others with it. To
   # find out, all are read where nothing runs; only if that fails each half of them, and so on. Printed twice and read as
@@ -45,11 +50,9 @@ builtin trap - DEBUG ERR RETURN
   builtin shopt -s extglob
   builtin . <(
     builtin printf '[[ 1 ]] || {\n:\n'
-    builtin declare -f
+    builtin declare -f "${__exec_@NONCE@_listed[@]}"
     builtin printf '}\n'
   ) || {
-    builtin mapfile -t __exec_@NONCE@_names <<<"$(builtin declare -F)"
-    __exec_@NONCE@_names=("${__exec_@NONCE@_names[@]#declare -* }")
     # Parts that are still to be read: where they begin, and where they end.
     __exec_@NONCE@_first=(0) __exec_@NONCE@_last=(${#__exec_@NONCE@_names[@]}) __exec_@NONCE@_top=0
     while (( __exec_@NONCE@_top >= 0 )); do
