@@ -46,4 +46,8 @@ impl Dialect for Bash {
     ) -> Option<Replay> {
         Some(replay::command(shell, state, transport, script, arguments))
     }
+
+    fn restated(&self, file: &[u8], stated: &Environment) -> Option<Vec<u8>> {
+        replay::restated(file, stated)
+    }
 }

@@ -33,6 +33,9 @@ const EVERY_PATTERN: &str = "shopt -s extglob\n";
 /// The functions that the dump prints apart: the state ends with them, for it uses what they hide.
 const OVERRIDING: &[&str] = &["builtin", "declare", "enable"];
 
+/// How the group begins that ends a state.
+pub(super) const GROUP: &str = "\n{\n\\builtin ";
+
 /// What a command has that starts without a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Bare {
