@@ -55,10 +55,7 @@ impl Snapshots {
     /// Snapshots whose captures run as hidden processes of that table.
     #[must_use]
     pub fn new(table: Arc<ProcessTable>, limits: SnapshotLimits, observer: Arc<dyn Observer>) -> Self {
-        let attempts = ShellAttempts {
-            table,
-            limits: limits.clone(),
-        };
+        let attempts = ShellAttempts::new(table, limits.clone());
         Self::with_attempts(Box::new(attempts), limits, observer)
     }
 
