@@ -213,3 +213,55 @@ fn a_users_own_proxy_is_kept() {
         }
     }
 }
+
+#[test]
+fn what_a_request_states_wins_even_where_the_shell_does_not_take_it_from_its_environment() {
+    ours_only!();
+    const NAMES: [&str; 8] = [
+        "BASH_ENV",
+        "EDITOR",
+        "GLOBIGNORE",
+        "PATH",
+        "PLAIN",
+        "PS1",
+        "PS2",
+        "PS4",
+    ];
+    let startup: String = NAMES
+        .iter()
+        .filter(|name| **name != "PATH")
+        .map(|name| format!("export {name}='startup file'\n"))
+        .collect();
+    let home = home(
+        ".bashrc",
+        &format!("{startup}PATH=/nowhere:$PATH\nmarked() {{ :; }}\n"),
+    );
+    let server = Server::start();
+    let script = "marked; echo \"$PS1|$PS4|$BASH_ENV\" >&2; /usr/bin/env -0";
+    let mut launch = home
+        .command(BASH, script)
+        .set("envPolicy", json!({"inherit": "core"}));
+    for name in NAMES {
+        let value = if name == "PATH" {
+            "/usr/bin:/bin"
+        } else {
+            "it's the\nrequest's"
+        };
+        launch = launch.env(name, value);
+    }
+    let process = server.spawn(launch);
+    assert_eq!(process.closed(), 0, "{}", process.text());
+    let wanted = "it's the\nrequest's";
+    let stderr = String::from_utf8(process.stream("stderr")).unwrap();
+    assert_eq!(stderr, format!("{wanted}|{wanted}|{wanted}\n"));
+    let output = String::from_utf8(process.stream("stdout")).unwrap();
+    for name in NAMES {
+        let value = if name == "PATH" { "/usr/bin:/bin" } else { wanted };
+        let pair = format!("{name}={value}");
+        assert_eq!(
+            output.split('\0').filter(|seen| *seen == pair).count(),
+            1,
+            "{name}: {output}"
+        );
+    }
+}

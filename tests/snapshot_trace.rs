@@ -102,3 +102,31 @@ fn a_startup_file_sees_no_tool_call_and_every_command_its_own() {
     }
     assert_eq!(home.lines("runs"), 1);
 }
+
+#[test]
+fn startup_files_see_nothing_of_the_call_that_they_run_for() {
+    ours_only!();
+    // What they made of it would be every later command's.
+    let text = "export CALL=\"[${TRACEPARENT-}${TRACESTATE-}${CODEX_TOOL_CALL_ID-}${CODEX_THREAD_ID-}]\"\n";
+    for (shell, file) in [(BASH, ".bash_profile"), (ZSH, ".zshrc"), (SH, ".profile")] {
+        let home = Home::new(&[(file, text)]);
+        let server = Server::start();
+        let script = "echo \"$CALL $TRACEPARENT $CODEX_TOOL_CALL_ID\"";
+        let mut params = home.command(shell, script).params("call");
+        params["metadata"] = json!({"toolCallId": "call 1", "threadId": "thread 1"});
+        let trace = format!("00-{TRACE_ID}-b7ad6b7169203331-01");
+        server.send(&json!({
+            "jsonrpc": "2.0", "id": "call", "method": "process/start", "params": params,
+            "trace": {"traceparent": trace, "tracestate": "vendor=1"},
+        }));
+        assert!(server.reply(&json!("call"))["result"].is_object());
+        let process = server.process("call");
+        assert_eq!(process.closed(), 0);
+        let printed = process.text();
+        assert!(
+            printed.starts_with(&format!("[] 00-{TRACE_ID}-")),
+            "{shell:?}: {printed}"
+        );
+        assert!(printed.ends_with(" call 1\n"), "{shell:?}: {printed}");
+    }
+}

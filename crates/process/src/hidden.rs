@@ -154,10 +154,7 @@ impl Hidden {
 
     /// SIGKILL to the whole tree, until nothing is left. At once; [`Hidden::tree_ended`] waits for it.
     pub fn kill(&self) {
-        if self.record.ask(Asked::Kill) {
-            self.launcher
-                .end(self.record.launch, Signal::KILL, Duration::ZERO);
-        }
+        self.record.kill(&*self.launcher);
     }
 
     /// Ends it as closing its terminal would, but for the leader, which may do nothing more: it gets SIGKILL, what is
@@ -167,6 +164,44 @@ impl Hidden {
         if self.record.ask(Asked::Leave) {
             self.launcher.leave_helpers(self.record.launch);
         }
+    }
+
+    /// [`Hidden::leave_helpers`], and what is left then: without the terminal, which ends.
+    #[must_use]
+    pub fn into_helpers(self) -> Helpers {
+        self.leave_helpers();
+        Helpers {
+            record: Arc::clone(&self.record),
+            launcher: Arc::clone(&self.launcher),
+        }
+    }
+}
+
+/// What lives on of a hidden process that was left. Dropped, it lives on.
+pub struct Helpers {
+    record: Arc<Record>,
+    launcher: Arc<dyn Launcher>,
+}
+
+impl fmt::Debug for Helpers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Helpers")
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Helpers {
+    /// Waits until none is left, or the warden that knew them is lost.
+    pub async fn ended(&self) {
+        self.record
+            .when(|progress| progress.tree_ended.then_some(()))
+            .await;
+    }
+
+    /// SIGKILL to all, until none is left. At once; [`Helpers::ended`] waits for it.
+    pub fn kill(&self) {
+        self.record.kill(&*self.launcher);
     }
 }
 
@@ -199,6 +234,12 @@ impl Drop for Hidden {
 }
 
 impl Record {
+    fn kill(&self, launcher: &dyn Launcher) {
+        if self.ask(Asked::Kill) {
+            launcher.end(self.launch, Signal::KILL, Duration::ZERO);
+        }
+    }
+
     /// Notes what is asked; false: it has been asked for, or for more, or nothing is left.
     fn ask(&self, what: Asked) -> bool {
         let mut progress = self.lock();

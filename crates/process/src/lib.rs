@@ -25,7 +25,7 @@ mod tests;
 pub mod warden;
 
 pub use command::{Command, INHERITED_NUMBERS, Inherited, InvalidCommand, MAX_INHERITED, Stdio, Timeouts};
-pub use hidden::{Ended, Hidden, StartHiddenError};
+pub use hidden::{Ended, Helpers, Hidden, StartHiddenError};
 pub use process::{
     CloseStdinError, Notification, Process, ReadPage, Reserved, ResizeError, Rewrite, StartError, StartStep,
     Started, Subscriber, Turn, Wait, WaitError, WriteError,

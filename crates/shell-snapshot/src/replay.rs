@@ -66,7 +66,9 @@ impl<'a> LoginScript<'a> {
             .ok_or(Unrestored::NoTransport)?;
         let inherited = match &snapshot.file {
             Some(whole) => {
-                let open = match &replay.file {
+                let file = replay.file.as_ref().unwrap_or(&snapshot.state.file);
+                let restated = snapshot.dialect.restated(file, &request.stated());
+                let open = match restated.as_ref().or(replay.file.as_ref()) {
                     Some(part) => SealedFile::new(part).and_then(|part| part.open()),
                     None => whole.open(),
                 };

@@ -31,6 +31,16 @@ pub struct Request {
 }
 
 impl Request {
+    /// The variables that count more than those of a snapshot.
+    pub(crate) fn stated(&self) -> Environment {
+        let overrides = self.overrides();
+        self.environment
+            .iter()
+            .filter(|(name, _)| overrides.has(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+
     /// What of it comes after a snapshot.
     pub(crate) fn overrides(&self) -> Overrides<'_> {
         Overrides {

@@ -13,6 +13,9 @@ pub const SNAPSHOT_ENTRIES: usize = 16;
 pub const SNAPSHOT_TIMEOUTS: usize = 64;
 /// Captures that run at once; more wait for one to end. Each is a shell with all its startup files.
 pub const SNAPSHOT_CAPTURES: usize = 16;
+/// Captures of which helpers live on (`ssh-agent`), at once; those of the oldest are ended. Some for each snapshot
+/// cached, and for those that were captured anew since.
+pub const SNAPSHOT_HELPERS: usize = 64;
 /// How long one attempt at a capture may take, in milliseconds: the slowest startup files in use take a few seconds.
 pub const SNAPSHOT_ATTEMPT_MS: u64 = 10_000;
 /// The share of it that the interactive try has, in milliseconds: what is left is enough for a login shell that does
@@ -60,6 +63,8 @@ pub struct SnapshotLimits {
     pub timeouts: usize,
     /// See [`SNAPSHOT_CAPTURES`].
     pub captures: usize,
+    /// See [`SNAPSHOT_HELPERS`].
+    pub helpers: usize,
     /// See [`SNAPSHOT_ATTEMPT_MS`].
     pub attempt: Duration,
     /// See [`SNAPSHOT_INTERACTIVE_MS`].
@@ -100,6 +105,7 @@ impl Default for SnapshotLimits {
             entries: SNAPSHOT_ENTRIES,
             timeouts: SNAPSHOT_TIMEOUTS,
             captures: SNAPSHOT_CAPTURES,
+            helpers: SNAPSHOT_HELPERS,
             attempt: Duration::from_millis(SNAPSHOT_ATTEMPT_MS),
             interactive: Duration::from_millis(SNAPSHOT_INTERACTIVE_MS),
             attempts: SNAPSHOT_ATTEMPTS,

@@ -9,6 +9,7 @@ use exec_process::ProcessTable;
 use exec_protocol::limits::SnapshotLimits;
 use tokio::time::{Instant, timeout_at};
 
+use super::helpers::Alive;
 use super::run::{Ending, Run, run};
 use crate::dialect::{Try, dialect_of};
 use crate::snapshot::Snapshot;
@@ -26,19 +27,32 @@ pub(crate) trait Attempts: Debug + Send + Sync + 'static {
 /// Attempts with real shells.
 #[derive(Debug)]
 pub(crate) struct ShellAttempts {
-    pub(crate) table: Arc<ProcessTable>,
-    pub(crate) limits: SnapshotLimits,
+    table: Arc<ProcessTable>,
+    limits: SnapshotLimits,
+    alive: Arc<Alive>,
+}
+
+impl ShellAttempts {
+    /// As hidden processes of that table.
+    pub(crate) fn new(table: Arc<ProcessTable>, limits: SnapshotLimits) -> Self {
+        Self {
+            table,
+            limits,
+            alive: Arc::default(),
+        }
+    }
 }
 
 impl Attempts for ShellAttempts {
     fn attempt(&self, request: Arc<Request>) -> Attempt {
         let (table, limits) = (Arc::clone(&self.table), self.limits.clone());
+        let alive = Arc::clone(&self.alive);
         Box::pin(async move {
             let began = Instant::now();
             let end = began + limits.attempt;
             let dialect = dialect_of(request.shell);
             let tried = try_twice(&limits, |try_, until| {
-                run(&table, dialect, &request, try_, until, &limits)
+                run(&table, &alive, dialect, &request, (try_, until), &limits)
             });
             let capture = tried.await?;
             let past_login = true;

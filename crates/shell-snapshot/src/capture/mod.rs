@@ -1,6 +1,7 @@
 //! Captures: a user's shell, run once so that it writes its state down.
 
 mod attempt;
+mod helpers;
 mod phase;
 mod run;
 mod stream;

@@ -1,13 +1,12 @@
 //! One run of a user's shell: on a terminal of its own, its state coming out through a descriptor of its own.
 
 use std::convert::Infallible;
-use std::ffi::OsStr;
 use std::future::pending;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use exec_process::environment::{Environment, TOOL_CALL_ID};
+use exec_process::environment::{Environment, OF_ONE_CALL};
 use exec_process::warden::open_files_of_commands;
 use exec_process::{Command, Ended, Inherited, ProcessTable, Stdio, Timeouts, watch_fd};
 use exec_protocol::limits::SnapshotLimits;
@@ -19,6 +18,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::GUARD;
+use super::helpers::Alive;
 use super::phase::Phase;
 use super::stream::Stream;
 use super::terminal::{END_OF_INPUT, Terminal};
@@ -70,10 +70,10 @@ pub(super) enum Ending<C> {
 /// after a failure, all but helpers that stay on purpose after a success.
 pub(super) async fn run(
     table: &Arc<ProcessTable>,
+    alive: &Arc<Alive>,
     dialect: &dyn Dialect,
     request: &Request,
-    try_: Try,
-    until: Instant,
+    (try_, until): (Try, Instant),
     limits: &SnapshotLimits,
 ) -> Run<Capture> {
     let failed = |failure| Run {
@@ -88,7 +88,8 @@ pub(super) async fn run(
         return failed(Failure::SpawnFailed);
     };
     let mut given = request.environment.clone();
-    given.remove(OsStr::new(TOOL_CALL_ID));
+    // What startup files made of them would be every command's.
+    given.retain(|name, _| !OF_ONE_CALL.iter().any(|known| name == known));
     let command = command(dialect, request, try_, &frame, &given, child_state);
     let phase = Phase::watch(&dialect.phase_files(&given));
     let Ok(hidden) = table.start_hidden(command) else {
@@ -113,7 +114,7 @@ pub(super) async fn run(
     let past_login = reader.stream.is_past_login() || phase.is_past_login();
     let ending = match ending {
         Ending::Complete(()) => {
-            hidden.leave_helpers();
+            alive.leave(hidden, limits.helpers);
             Ending::Complete(Capture {
                 stream: reader.stream.into_bytes(),
                 nonce: frame.nonce,

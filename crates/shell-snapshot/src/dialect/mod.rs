@@ -137,4 +137,10 @@ pub(crate) trait Dialect: Debug + Send + Sync {
         script: &OsStr,
         arguments: &[OsString],
     ) -> Option<Replay>;
+
+    /// A state's file, or a part of it, in which the variables that a request states itself have the values it states,
+    /// where those of its environment are not what counts. `None`: it is right as it is.
+    fn restated(&self, _file: &[u8], _stated: &Environment) -> Option<Vec<u8>> {
+        None
+    }
 }

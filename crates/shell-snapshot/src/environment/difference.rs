@@ -31,6 +31,13 @@ pub(crate) struct Overrides<'a> {
     pub(crate) env_names: &'a BTreeSet<String>,
 }
 
+impl Overrides<'_> {
+    /// Whether a variable is as the request states it, whatever the snapshot has.
+    pub(crate) fn has(&self, name: &OsStr) -> bool {
+        self.policy.is_some() && name.to_str().is_some_and(|name| self.env_names.contains(name))
+    }
+}
+
 impl Difference {
     /// From the environment a capture was given to the one it left. Under a managed proxy what startup files made
     /// of the proxy's variables is left out: the proxy is another one the next time.
@@ -81,11 +88,7 @@ impl Difference {
             // What cannot be was refused when the request was prepared.
             environment::apply(&self.set, &policy).unwrap_or_default()
         });
-        let in_env = |name: &OsStr| {
-            name.to_str()
-                .is_some_and(|name| overrides.env_names.contains(name))
-        };
-        let wins = |name: &OsStr| overrides.policy.is_none() || !in_env(name);
+        let wins = |name: &OsStr| !overrides.has(name);
         let mut environment = prepared.clone();
         environment.retain(|name, _| !(self.unset.contains(name) && wins(name)));
         for (name, value) in filtered.as_ref().unwrap_or(&self.set) {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use exec_process::environment::Environment;
 use exec_protocol::limits::SnapshotLimits;
 
-use super::identity::Identity;
+use super::identity::{Identity, is_local};
 use super::mentioned::{Mentioned, hash};
 use super::sourced::{Places, sourced_files};
 
@@ -31,20 +31,29 @@ struct File {
     /// A hash of its text, where all of it was read: a startup file that another one writes anew each time, with
     /// the same text, has not changed.
     text: Option<u64>,
+    /// The kernel may be believed without it asking anybody else.
+    is_local: bool,
 }
 
 impl File {
     fn look(path: PathBuf) -> Self {
-        let identity = Mutex::new(Identity::of(&path));
+        let identity = Identity::of(&path);
+        // A folder that has no such file is asked for it in any case.
+        let is_local = identity.is_none() || is_local(&path);
         Self {
             path,
-            identity,
+            identity: Mutex::new(identity),
             text: None,
+            is_local,
         }
     }
 
     fn identity(&self) -> MutexGuard<'_, Option<Identity>> {
         self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_same_at_a_glance(&self) -> bool {
+        self.is_local && Identity::at_a_glance(&self.path) == Some(*self.identity())
     }
 
     fn has_changed(&self, max: usize) -> bool {
@@ -109,6 +118,11 @@ impl Watched {
             mentioned,
             max: limits.searched_bytes,
         }
+    }
+
+    /// Whether it is plain without waiting for anybody that every file is as it was.
+    pub(crate) fn is_same_at_a_glance(&self) -> bool {
+        self.files.iter().all(File::is_same_at_a_glance)
     }
 
     /// Whether a file is no longer as it was. Blocks, for a stat of each; one that is another is read.
@@ -239,6 +253,7 @@ mod tests {
             let watched = home.look(&[".rc", ".absent"], &SnapshotLimits::default());
             assert!(!watched.has_changed(), "{what}");
             change(&home);
+            assert!(!watched.is_same_at_a_glance(), "{what}");
             assert!(watched.has_changed(), "{what}");
         }
     }

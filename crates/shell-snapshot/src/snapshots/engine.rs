@@ -55,10 +55,7 @@ impl Snapshots {
     /// Snapshots whose captures run as hidden processes of that table.
     #[must_use]
     pub fn new(table: Arc<ProcessTable>, limits: SnapshotLimits, observer: Arc<dyn Observer>) -> Self {
-        let attempts = ShellAttempts {
-            table,
-            limits: limits.clone(),
-        };
+        let attempts = ShellAttempts::new(table, limits.clone());
         Self::with_attempts(Box::new(attempts), limits, observer)
     }
 
@@ -188,6 +185,10 @@ impl Snapshots {
     async fn look(&self, key: &Key) {
         let watched = self.shared.cache().watched(key);
         if watched.is_empty() {
+            return;
+        }
+        // Mostly so, and a thread would cost more than all the rest.
+        if watched.iter().all(|watched| watched.is_same_at_a_glance()) {
             return;
         }
         // A file may lie on a disk that does not answer: nobody else waits for it.

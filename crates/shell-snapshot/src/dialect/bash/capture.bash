@@ -2,43 +2,60 @@
 # one. Words that could be aliases are written \word until aliases are off. In posix mode the special builtins (set,
 # unset) are found before functions of their names, and an assignment, which turns that mode on, cannot be shadowed.
 # All of it happens in subshells, so that the user's own functions stay as they are in the shell that is dumped.
+# Any builtin may be disabled, and what is not there must not end a shell with `set -e`. Reserved words could be
+# aliases: there are none but between quotes. Names of ours hold the nonce:
+# no user has such ones.
 # (Lines of comments are left out before bash sees this: `shopt -u interactive_comments`.)
 
 # 1. The login files are done. Succeeds if ~/.bashrc is still to be read.
 (
-  __exec_home=@HOME@
+  __exec_@NONCE@_home=@HOME@
   POSIXLY_CORRECT=${POSIXLY_CORRECT-}
+  \set +eEfkntuvxT || \builtin enable set || \enable set
   \set +eEfkntuvxT
+  \unset __exec_@NONCE@_none || \builtin enable unset || \enable unset
   \unset -f builtin enable
-  \builtin : || \enable builtin
+  \builtin builtin || \enable builtin
   \unset POSIXLY_CORRECT
+  \builtin enable eval exit printf shopt
   \builtin shopt -u expand_aliases
   \builtin eval '
-    builtin enable printf
     builtin printf "\n@NONCE@ %s\n" begin login >&@DESCRIPTOR@
-    for __exec_file in .bash_profile .bash_login .profile; do
-      [[ ! -r $__exec_home/$__exec_file ]] || builtin exit 1
+    for __exec_@NONCE@_file in .bash_profile .bash_login .profile; do
+      [[ ! -r $__exec_@NONCE@_home/$__exec_@NONCE@_file ]] || builtin exit 1
     done
-    [[ -r $__exec_home/.bashrc ]]
+    [[ -r $__exec_@NONCE@_home/.bashrc ]]
   '
 ) && \. @HOME@/.bashrc; (
   # 2. The user's own functions of the names that the dump needs for itself.
   POSIXLY_CORRECT=${POSIXLY_CORRECT-}
+  \set +eEfkntuvxT || \builtin enable set || \enable set
   \set +eEfkntuvxT
+  \unset __exec_@NONCE@_none || \builtin enable unset || \enable unset
   \unset -f printf typeset
   \unset POSIXLY_CORRECT
+  \builtin enable printf typeset
   \printf '\n@NONCE@ overriding\n' >&@DESCRIPTOR@
   \typeset -f builtin enable declare >&@DESCRIPTOR@
   # There mostly are none, and that is no reason for `set -e` to end the shell.
-  __exec_status=0
+  __exec_@NONCE@_status=0
 ); (
-  # 3. Everything else. Posix mode changes other options, so they are noted before it is on.
-  __exec_flags=$- __exec_set=$SHELLOPTS __exec_shopt=$BASHOPTS __exec_disabled=
+  # 3. Everything else. Posix mode changes other options, so they are noted before it is on. So is what must be enabled
+  # before the list of what is disabled can be had.
+  __exec_@NONCE@_flags=$- __exec_@NONCE@_set=$SHELLOPTS __exec_@NONCE@_shopt=$BASHOPTS __exec_@NONCE@_disabled=
   POSIXLY_CORRECT=${POSIXLY_CORRECT-}
+  \set +eEfkntuvxT || __exec_@NONCE@_disabled+=$'\nenable -n set'
+  \set +eEfkntuvxT || \builtin enable set || \enable set
   \set +eEfkntuvxT
+  \unset __exec_@NONCE@_none || __exec_@NONCE@_disabled+=$'\nenable -n unset'
+  \unset __exec_@NONCE@_none || \builtin enable unset || \enable unset
   \unset -f builtin enable declare
-  \builtin : || __exec_disabled='enable -n builtin'
+  \builtin builtin || __exec_@NONCE@_disabled+=$'\nenable -n builtin'
   \enable builtin
+  \builtin enable builtin || __exec_@NONCE@_disabled+=$'\nenable -n enable'
+  \builtin shopt -u expand_aliases || __exec_@NONCE@_disabled+=$'\nenable -n shopt'
+  \builtin eval '' || __exec_@NONCE@_disabled+=$'\nenable -n eval'
+  \builtin enable eval shopt
   \builtin shopt -u expand_aliases
   \builtin eval @DUMP@
 )

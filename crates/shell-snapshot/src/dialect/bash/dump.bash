@@ -1,13 +1,16 @@
 # Runs in a subshell of the shell to be dumped, with aliases off and no function named builtin, enable or declare.
 
 # A disabled builtin is enabled again before it is used: noted first, or the list of them would not have it.
-builtin printf -v __exec_probe . || __exec_disabled+=$'\nenable -n printf'
+builtin printf -v __exec_@NONCE@_probe . || __exec_@NONCE@_disabled+=$'\nenable -n printf'
 builtin enable printf
+builtin printf '\n@NONCE@ disabled\n%s\n' "$__exec_@NONCE@_disabled" >&@DESCRIPTOR@
+builtin enable -n >&@DESCRIPTOR@ || builtin compgen -P 'enable -n ' -A disabled >&@DESCRIPTOR@
+builtin enable . alias declare eval kill mapfile shopt trap ulimit umask unset
 
 # Still in posix mode: only so does this variable have the user's attributes and value.
 builtin printf '\n@NONCE@ posix\n' >&@DESCRIPTOR@
 builtin declare -p POSIXLY_CORRECT >&@DESCRIPTOR@
-builtin unset POSIXLY_CORRECT
+\unset POSIXLY_CORRECT
 # Leaving posix mode has turned aliases on.
 \builtin shopt -u expand_aliases
 
@@ -18,10 +21,8 @@ builtin trap -p >&@DESCRIPTOR@
 builtin trap - DEBUG ERR RETURN
 
 {
-  builtin printf '\n@NONCE@ options\n%s\n%s\n%s\n' "$__exec_flags" "$__exec_set" "$__exec_shopt"
-  builtin printf '\n@NONCE@ disabled\n%s\n' "$__exec_disabled"
-  builtin enable -n
-  builtin enable alias declare kill shopt trap ulimit umask
+  builtin printf '\n@NONCE@ options\n%s\n%s\n%s\n' "$__exec_@NONCE@_flags" "$__exec_@NONCE@_set" "$__exec_@NONCE@_shopt"
+  builtin unset "${!__exec_@NONCE@_@}"
 
   builtin printf '\n@NONCE@ shopt\n'
   builtin shopt -p
@@ -33,32 +34,56 @@ builtin trap - DEBUG ERR RETURN
   builtin alias -p
   builtin printf '\n@NONCE@ variables\n'
   builtin declare -p
-  builtin printf '\n@NONCE@ functions\n'
-  builtin declare -f
+  # Each list of all functions takes bash a time that grows with the square of their number: there is one. A name with
+  # an equals sign is none that it takes.
+  builtin mapfile -t __exec_@NONCE@_names < <(builtin declare -F)
   builtin printf '\n@NONCE@ function-names\n'
-  builtin declare -F
+  builtin printf '%s\n' "${__exec_@NONCE@_names[@]}"
+  __exec_@NONCE@_names=("${__exec_@NONCE@_names[@]#declare -* }") __exec_@NONCE@_listed=()
+  [[ ${__exec_@NONCE@_names[*]} == *=* ]] || __exec_@NONCE@_listed=(-- "${__exec_@NONCE@_names[@]}")
+  builtin printf '\n@NONCE@ functions\n'
+  builtin declare -f "${__exec_@NONCE@_listed[@]}"
 
   # Some functions bash prints so that it cannot read them again, and one of them would take all others with it. To
-  # find out, all are read where nothing runs, only if that fails each by itself. Printed twice and read as a file they
-  # cost a third less than held in a variable and expanded, and not being defined they are not copied.
-  builtin enable . eval mapfile
+  # find out, all are read where nothing runs; only if that fails each half of them, and so on. Printed twice and read as
+  # a file they cost a third less than held in a variable and expanded, and not being defined they are not copied.
   builtin shopt -s extglob
   builtin . <(
     builtin printf '[[ 1 ]] || {\n:\n'
-    builtin declare -f
+    builtin declare -f "${__exec_@NONCE@_listed[@]}"
     builtin printf '}\n'
   ) || {
-    builtin mapfile -t __exec_names <<<"$(builtin declare -F)"
-    for __exec_name in "${__exec_names[@]#declare -* }"; do
-      __exec_functions=$(builtin declare -f -- "$__exec_name")
-      __exec_functions=${__exec_functions/#"$__exec_name ()"/function "$__exec_name" ()}
-      if builtin eval "[[ 1 ]] || {
+    # Parts that are still to be read: where they begin, and where they end.
+    __exec_@NONCE@_first=(0) __exec_@NONCE@_last=(${#__exec_@NONCE@_names[@]}) __exec_@NONCE@_top=0
+    while (( __exec_@NONCE@_top >= 0 )); do
+      __exec_@NONCE@_from=${__exec_@NONCE@_first[__exec_@NONCE@_top]}
+      __exec_@NONCE@_to=${__exec_@NONCE@_last[__exec_@NONCE@_top]}
+      __exec_@NONCE@_part=("${__exec_@NONCE@_names[@]:__exec_@NONCE@_from:__exec_@NONCE@_to-__exec_@NONCE@_from}")
+      __exec_@NONCE@_top=$((__exec_@NONCE@_top - 1))
+      if (( ${#__exec_@NONCE@_part[@]} == 1 )); then
+        __exec_@NONCE@_functions=$(builtin declare -f -- "$__exec_@NONCE@_part")
+        __exec_@NONCE@_functions=${__exec_@NONCE@_functions/#"$__exec_@NONCE@_part ()"/function "$__exec_@NONCE@_part" ()}
+        if builtin eval "[[ 1 ]] || {
 :
-$__exec_functions
+$__exec_@NONCE@_functions
 }"; then
-        builtin printf '\n@NONCE@ readable\n%s\n' "$__exec_functions"
+          builtin printf '\n@NONCE@ readable\n%s\n' "$__exec_@NONCE@_functions"
+        else
+          builtin printf '\n@NONCE@ unreadable\n%s\n' "$__exec_@NONCE@_part"
+        fi
+      elif builtin . <(
+        builtin printf '[[ 1 ]] || {\n:\n'
+        # Some names it does not take: these are read by themselves.
+        builtin declare -f -- "${__exec_@NONCE@_part[@]}" && builtin printf '}\n'
+      ); then
+        builtin printf '\n@NONCE@ readable\n'
+        builtin declare -f -- "${__exec_@NONCE@_part[@]}"
       else
-        builtin printf '\n@NONCE@ unreadable\n%s\n' "$__exec_name"
+        __exec_@NONCE@_half=$(((__exec_@NONCE@_from + __exec_@NONCE@_to) / 2))
+        __exec_@NONCE@_first[++__exec_@NONCE@_top]=$__exec_@NONCE@_half
+        __exec_@NONCE@_last[__exec_@NONCE@_top]=$__exec_@NONCE@_to
+        __exec_@NONCE@_first[++__exec_@NONCE@_top]=$__exec_@NONCE@_from
+        __exec_@NONCE@_last[__exec_@NONCE@_top]=$__exec_@NONCE@_half
       fi
     done
   }

@@ -121,13 +121,12 @@ fn split(text: &[u8], heads: &[(&[u8], &[u8])]) -> Option<Vec<(Name, Vec<u8>)>> 
     for ((attributes, name), (start, end)) in heads.iter().zip(starts.iter().copied().zip(ends)) {
         let printed = text[start..end].trim_ascii_end();
         let printed = printed.strip_prefix(b"function ").unwrap_or(printed);
-        // Attributes are printed behind the definition, but `declare` may be a function when it is read.
-        let definition = match attributes.is_empty() {
-            true => printed,
-            false => printed
-                .strip_suffix(&[b"declare -f", *attributes, b" ", name].concat()[..])?
-                .trim_ascii_end(),
-        };
+        // Attributes may be printed behind the definition, but `declare` may be a function when it is read.
+        let attributes = [b"declare -f", *attributes, b" ", name].concat();
+        let definition = printed
+            .strip_suffix(&attributes[..])
+            .unwrap_or(printed)
+            .trim_ascii_end();
         definitions.push((name.to_vec(), [b"function ", definition, b"\n"].concat()));
     }
     Some(definitions)
@@ -228,12 +227,13 @@ mod tests {
             readable: good.as_bytes(),
             unreadable: b"g\n\nh\n",
         };
-        let refused = read(listings).unwrap();
-        assert_eq!(
-            refused.whole,
-            good.as_bytes(),
-            "an attribute that is not printed: not taken apart"
-        );
+        let like_a_head = text.replace("\nx\n", "\nh () \n");
+        let refused = read(Listings {
+            definitions: like_a_head.as_bytes(),
+            ..listings
+        })
+        .unwrap();
+        assert_eq!(refused.whole, good.as_bytes(), "not taken apart");
         assert_eq!(refused.lost, [b"g".to_vec(), b"h".to_vec()]);
         assert!(refused.attributes.is_empty());
 

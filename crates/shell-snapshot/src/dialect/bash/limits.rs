@@ -1,4 +1,4 @@
-//! Soft limits: `ulimit -S -a` against those of a process the capture's is like.
+//! Soft limits: `ulimit -S -a` against those of a process the capture's is like. And that process's umask.
 
 use std::collections::BTreeMap;
 
@@ -48,6 +48,12 @@ pub(super) fn of_process(text: &str) -> Limits {
     text.lines().filter_map(limit).collect()
 }
 
+/// Reads the umask of /proc/PID/status. `None`: a kernel that does not tell.
+pub(super) fn umask_of_process(text: &str) -> Option<u32> {
+    let mask = text.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(mask.trim(), 8).ok()
+}
+
 fn number(text: &str) -> Option<Option<u64>> {
     match text {
         "unlimited" => Some(None),
@@ -94,5 +100,14 @@ mod tests {
         );
         assert_eq!(statement(&captured, &bare), "\\builtin ulimit -S -n 256 2>&-\n");
         assert_eq!(statement(&bare, &bare), "");
+    }
+
+    #[test]
+    fn the_umask_is_octal() {
+        assert_eq!(
+            umask_of_process("Name:\tbash\nUmask:\t0027\nState:\tR\n"),
+            Some(0o27)
+        );
+        assert_eq!(umask_of_process("Name:\tbash\n"), None);
     }
 }

@@ -4,6 +4,7 @@
 mod capture;
 mod demand;
 mod functions;
+mod indentation;
 mod limits;
 mod mend;
 mod options;

@@ -235,6 +235,13 @@ impl Options {
         statement("shopt -s", &self.on) + &statement("shopt -u", &self.off)
     }
 
+    /// The same for a shell in which extglob is off already, as it is in every shell that starts.
+    pub(super) fn shopt_without_every_pattern(&self) -> String {
+        let mut off = self.off.clone();
+        off.retain(|name| name != "extglob");
+        statement("shopt -s", &self.on) + &statement("shopt -u", &off)
+    }
+
     /// The statement for `set`, less what prints.
     pub(super) fn set(&self) -> String {
         statement("set", &self.set)

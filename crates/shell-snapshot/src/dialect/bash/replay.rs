@@ -6,7 +6,8 @@ use std::path::Path;
 
 use exec_process::environment::Environment;
 
-use super::snapshot::FILE_HEADER;
+use super::snapshot::{FILE_HEADER, GROUP, GUARD};
+use super::words::quoted;
 use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
 
 const CHUNK: &str = "EXEC_SERVER_STATE_";
@@ -36,10 +37,7 @@ pub(super) fn command(
         }
         Transport::Environment => {
             unset.push("BASH_ENV".into());
-            let text = state
-                .file
-                .strip_prefix(FILE_HEADER.as_bytes())
-                .unwrap_or(&state.file);
+            let text = without_descriptor(&state.file);
             let mut chunks = Vec::new();
             for (index, chunk) in text.chunks(ENVIRONMENT_CHUNK_BYTES).enumerate() {
                 let name = format!("{CHUNK}{index}");
@@ -57,6 +55,37 @@ pub(super) fn command(
         set,
         unset,
         file,
+    }
+}
+
+/// Of what a state assigns, what a shell at a prompt takes from its environment and a shell that runs a script does not.
+/// IFS, OPTERR and OPTIND none does.
+const NOT_TAKEN: &[&str] = &["BASH_ENV", "PS1", "PS2", "PS4"];
+
+/// A state in front of whose last group those variables are assigned again that bash does not take from its environment.
+pub(super) fn restated(file: &[u8], stated: &Environment) -> Option<Vec<u8>> {
+    let statements: Vec<u8> = stated
+        .iter()
+        .filter(|(name, _)| NOT_TAKEN.iter().any(|known| name == known))
+        .flat_map(|(name, value)| {
+            let value = quoted(value.as_bytes());
+            [b"declare -x ", name.as_bytes(), b"=", &value, b"\n"].concat()
+        })
+        .collect();
+    if statements.is_empty() {
+        return None;
+    }
+    // Behind the line feed.
+    let at = memchr::memmem::rfind(file, GROUP.as_bytes())? + 1;
+    Some([&file[..at], &statements, &file[at..]].concat())
+}
+
+/// A state that is evaluated: nothing is to be closed, and `eval` tells itself whether it could read all of it.
+fn without_descriptor(state: &[u8]) -> Vec<u8> {
+    let text = state.strip_prefix(FILE_HEADER.as_bytes()).unwrap_or(state);
+    match memchr::memmem::find(text, GUARD.as_bytes()) {
+        Some(at) => [&text[..at], &text[at + GUARD.len()..]].concat(),
+        None => text.to_vec(),
     }
 }
 

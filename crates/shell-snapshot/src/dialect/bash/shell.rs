@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use exec_process::environment::Environment;
 
+use super::snapshot::Bare;
 use super::{capture, limits, replay, snapshot, startup};
 use crate::Failure;
 use crate::dialect::{CaptureCommand, Dialect, Try};
@@ -26,8 +27,13 @@ impl Dialect for Bash {
 
     fn read(&self, sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
         // Commands get this process's limits, but for that of descriptors: setting one that is so already does no harm.
-        let bare = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
-        snapshot::read(sections, given, &limits::of_process(&bare))
+        let content = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
+        let bare = Bare {
+            limits: limits::of_process(&content("/proc/self/limits")),
+            umask: limits::umask_of_process(&content("/proc/self/status")),
+            host: content("/proc/sys/kernel/hostname").trim_end().into(),
+        };
+        snapshot::read(sections, given, &bare)
     }
 
     fn replay(
@@ -39,5 +45,9 @@ impl Dialect for Bash {
         arguments: &[OsString],
     ) -> Option<Replay> {
         Some(replay::command(shell, state, transport, script, arguments))
+    }
+
+    fn restated(&self, file: &[u8], stated: &Environment) -> Option<Vec<u8>> {
+        replay::restated(file, stated)
     }
 }

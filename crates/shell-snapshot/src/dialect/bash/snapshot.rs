@@ -6,6 +6,7 @@ use exec_process::environment::Environment;
 
 use super::demand::{Demand, Source};
 use super::functions::{self, Functions, Listings};
+use super::indentation::without_indentation;
 use super::limits::{self, Limits};
 use super::options::{self, Options};
 use super::variables;
@@ -15,33 +16,57 @@ use crate::inventory::{Inventory, LeftOut, Name};
 use crate::sections::Sections;
 use crate::state::{Captured, State};
 
-/// Stands in front of the state when it is read through a descriptor, which BASH_ENV names: closes it. If bash then
-/// cannot make sense of what follows, it goes on with the script: the trap notices, and says so, before the first
-/// command that is not in a file.
-pub(super) const FILE_HEADER: &str = r#"BASH_ENV=${BASH_ENV##*/}; exec {BASH_ENV}<&-; unset BASH_ENV
-trap '[[ ${BASH_SOURCE-} ]] || { \builtin echo "failed to restore shell snapshot" >&2; \builtin trap - DEBUG; }' DEBUG
+/// Stands in front of the state when it is read through a descriptor, which BASH_ENV names: closes it.
+pub(super) const FILE_HEADER: &str = "BASH_ENV=${BASH_ENV##*/}; exec {BASH_ENV}<&-; unset BASH_ENV\n";
+
+/// Stands in front of the functions, which bash printed and may not be able to read. It goes on with the script then:
+/// the trap notices, and says so, before the first command that is not in a file.
+pub(super) const GUARD: &str = r#"trap '[[ ${BASH_SOURCE-} ]] || { \builtin echo "failed to restore shell snapshot" >&2; \builtin trap - DEBUG; }' DEBUG
 "#;
+
+/// Stands behind the functions, in the group that ends the state.
+const END_OF_GUARD: &str = "\\builtin trap - DEBUG\n";
+
+/// Functions are read as they were printed: with every pattern, and with no alias. Stands in front of the guard.
+const EVERY_PATTERN: &str = "shopt -s extglob\n";
 
 /// The functions that the dump prints apart: the state ends with them, for it uses what they hide.
 const OVERRIDING: &[&str] = &["builtin", "declare", "enable"];
 
-/// Reads the sections. `bare`: the soft limits of a command without a snapshot.
-pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) -> Result<Captured, Failure> {
+/// How the group begins that ends a state.
+pub(super) const GROUP: &str = "\n{\n\\builtin ";
+
+/// What a command has that starts without a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Bare {
+    /// Soft limits.
+    pub(super) limits: Limits,
+    /// The umask, if it is known.
+    pub(super) umask: Option<u32>,
+    /// The name of the host.
+    pub(super) host: Vec<u8>,
+}
+
+/// Reads the sections.
+pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Bare) -> Result<Captured, Failure> {
     let section = |name: &str| {
         sections
             .has(name)
             .then(|| sections.get(name))
             .ok_or(Failure::InvalidCapture)
     };
-    let variables = variables::read(&section("variables")?, given)?;
-    let functions = functions::read(Listings {
+    let variables = variables::read(&section("variables")?, given, &bare.host)?;
+    let mut functions = functions::read(Listings {
         definitions: &section("functions")?,
         names: &section("function-names")?,
         readable: &sections.get("readable"),
         unreadable: &sections.get("unreadable"),
     })?;
+    for (_, definition) in &mut functions.definitions {
+        *definition = without_indentation(definition);
+    }
     let options = options::read(&section("options")?, &section("shopt")?)?;
-    let limits = limits::statement(&limits::of_ulimit(&section("limits")?), bare);
+    let limits = limits::statement(&limits::of_ulimit(&section("limits")?), &bare.limits);
     let aliases = section("aliases")?;
     let aliases = Aliases::read(&aliases)?;
     let traps = section("traps")?;
@@ -79,10 +104,11 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
     }
 
     let mut text = FILE_HEADER.as_bytes().to_vec();
-    // Functions are read as they were printed: with every pattern, and with no alias.
-    text.extend(b"shopt -s extglob\n");
     text.extend(variables.statements);
     text.extend(aliases.statement);
+    let head_end = text.len();
+    text.extend(EVERY_PATTERN.as_bytes());
+    text.extend(GUARD.as_bytes());
     for (_, definition) in &functions.definitions {
         text.extend(definition);
     }
@@ -91,15 +117,13 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
     for definition in &functions.mended {
         text.extend([b"\\builtin eval ", &quoted(definition)[..], b" 2>&-\n"].concat());
     }
-    // One compound command: bash reads all of it before any of it changes how bash reads.
-    text.extend(b"{\n\\builtin trap - DEBUG\n");
-    text.extend(exports(&functions));
-    text.extend(umask(&section("umask")?)?);
-    text.extend(limits.into_bytes());
-    text.extend(options.shopt().into_bytes());
-    text.extend(traps.statements);
+    let disabled = section("disabled")?;
+    let mut settings = exports(&functions);
+    settings.extend(umask(&section("umask")?, bare.umask)?);
+    settings.extend(limits.into_bytes());
+    let mut last = traps.statements;
     if !variables.exported_own.is_empty() {
-        text.extend(
+        last.extend(
             [
                 b"\\builtin declare -x ",
                 &variables.exported_own.join(&b' ')[..],
@@ -108,11 +132,22 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
             .concat(),
         );
     }
-    text.extend(last_options(&options, &posix));
-    let disabled = section("disabled")?;
-    text.extend(last_statement(&disabled, &options));
-    text.extend(overriding.trim_ascii());
-    text.extend(b"\n}");
+    last.extend(last_options(&options, &posix));
+    last.extend(last_statement(&disabled, &options));
+    last.extend(overriding.trim_ascii());
+    // One compound command: bash reads all of it before any of it changes how bash reads.
+    let group = |guard: &str, shopt: String| {
+        let parts = [
+            b"{\n",
+            guard.as_bytes(),
+            &settings,
+            shopt.as_bytes(),
+            &last,
+            b"\n}",
+        ];
+        parts.concat()
+    };
+    text.extend(group(END_OF_GUARD, options.shopt()));
     let is_plain = options.are_plain()
         && !variables.has_references
         // Leaving functions out has the shell's line number assigned.
@@ -127,6 +162,8 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Limits) 
             text: &text,
             functions: &functions.definitions,
             functions_end,
+            head_end,
+            unguarded_group: group("", options.shopt_without_every_pattern()),
             kept: functions
                 .attributes
                 .values()
@@ -252,10 +289,15 @@ fn exports(functions: &Functions) -> Vec<u8> {
     text
 }
 
-fn umask(text: &[u8]) -> Result<Vec<u8>, Failure> {
+fn umask(text: &[u8], bare: Option<u32>) -> Result<Vec<u8>, Failure> {
     let mask = text.trim_ascii();
-    if mask.is_empty() || !mask.iter().all(|byte| (b'0'..=b'7').contains(byte)) {
-        return Err(Failure::InvalidCapture);
+    let number = std::str::from_utf8(mask)
+        .ok()
+        .filter(|mask| mask.bytes().all(|byte| (b'0'..=b'7').contains(&byte)))
+        .and_then(|mask| u32::from_str_radix(mask, 8).ok())
+        .ok_or(Failure::InvalidCapture)?;
+    if Some(number) == bare {
+        return Ok(Vec::new());
     }
     Ok([b"\\builtin umask ", mask, b"\n"].concat())
 }

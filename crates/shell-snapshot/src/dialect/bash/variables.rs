@@ -76,7 +76,12 @@ const BARE: &[(&str, &str)] = &[
     ("PS1", r"\s-\v\$ "),
     ("PS2", "> "),
     ("PS4", "+ "),
+    ("TERM", "dumb"),
 ];
+
+/// What bash itself sets it to, as it comes from its makers.
+const LOADABLES: &[u8] =
+    b"/usr/local/lib/bash:/usr/lib/bash:/opt/local/lib/bash:/usr/pkg/lib/bash:/opt/pkg/lib/bash:.";
 
 /// Set by every bash at its start if its environment has them not: if they are away, they were unset.
 const ALWAYS_SET: &[&str] = &[
@@ -169,7 +174,7 @@ impl<'a> Variable<'a> {
         self.has(b'x') && self.value.is_some() && !b"aAn".iter().any(|&attribute| self.has(attribute))
     }
 
-    fn is_bare(&self, given: &Environment) -> bool {
+    fn is_bare(&self, given: &Environment, built_in: &BuiltIn<'_>) -> bool {
         let Some(value) = &self.value else { return false };
         if self.has(b'x') || self.has(b'r') {
             return false;
@@ -178,14 +183,66 @@ impl<'a> Variable<'a> {
             let home = given.get(OsStr::new("HOME")).map(|home| home.as_bytes());
             return home.is_some_and(|home| value.strip_prefix(home) == Some(b"/.bash_history"));
         }
+        if built_in.value_of(self.name) == Some(&value[..]) {
+            return self.attributes.is_empty();
+        }
         BARE.iter()
             .any(|(name, bare)| name.as_bytes() == self.name && bare.as_bytes() == value)
     }
 }
 
-/// Reads `declare -p`. `given`: the environment the capture ran in.
-pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Failure> {
+/// What bash sets variables to at its start that tell where it runs, and that its environment does not bring.
+struct BuiltIn<'a> {
+    host: &'a [u8],
+    /// What it was built for: processor, maker and system.
+    machine: Option<[&'a [u8]; 3]>,
+    /// The three in one.
+    whole_machine: &'a [u8],
+}
+
+impl<'a> BuiltIn<'a> {
+    /// `statements`: what is declared. BASH_VERSINFO cannot be assigned to.
+    fn read(statements: &[Vec<Word<'a>>], host: &'a [u8]) -> Self {
+        let version = statements
+            .iter()
+            .filter_map(|statement| statement.get(2)?.raw.strip_prefix(b"BASH_VERSINFO="))
+            .next();
+        let whole_machine = version
+            .and_then(|version| {
+                const ELEMENT: &[u8] = b" [5]=\"";
+                let value = &version[memchr::memmem::find(version, ELEMENT)? + ELEMENT.len()..];
+                Some(&value[..memchr::memchr(b'"', value)?])
+            })
+            .unwrap_or_default();
+        let mut parts = whole_machine.splitn(3, |&byte| byte == b'-');
+        let machine = match (parts.next(), parts.next(), parts.next()) {
+            (Some(processor), Some(maker), Some(system)) => Some([processor, maker, system]),
+            _ => None,
+        };
+        Self {
+            host,
+            machine,
+            whole_machine,
+        }
+    }
+
+    fn value_of(&self, name: &[u8]) -> Option<&'a [u8]> {
+        let [processor, _, system] = self.machine?;
+        Some(match name {
+            b"BASH_LOADABLES_PATH" => LOADABLES,
+            b"HOSTNAME" => self.host,
+            b"HOSTTYPE" => processor,
+            b"MACHTYPE" => self.whole_machine,
+            b"OSTYPE" => system,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads `declare -p`. `given`: the environment the capture ran in. `host`: the name of the machine.
+pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<Variables, Failure> {
     let statements = statements(declared).ok_or(Failure::InvalidCapture)?;
+    let built_in = BuiltIn::read(&statements, host);
     let mut read = Variables {
         environment: kept_as_given(given),
         ..Variables::default()
@@ -197,7 +254,7 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
         let variable = Variable::read(statement).ok_or(Failure::InvalidCapture)?;
         seen.insert(variable.name);
         read.has_references |= variable.has(b'n');
-        if variable.name.starts_with(b"__exec_") || variable.is_one_of(NOT_KEPT) {
+        if variable.is_one_of(NOT_KEPT) {
             continue;
         }
         if variable.is_one_of(OWN) {
@@ -216,11 +273,11 @@ pub(super) fn read(declared: &[u8], given: &Environment) -> Result<Variables, Fa
         if variable.has(b'a') || variable.has(b'A') {
             read.arrays.insert(variable.name.to_vec());
         }
-        if variable.has(b'i') && !variable.is_bare(given) {
+        if variable.has(b'i') && !variable.is_bare(given, &built_in) {
             read.integers.insert(variable.name.to_vec());
         }
         if !variable.is_passed_on() {
-            if !variable.is_bare(given) {
+            if !variable.is_bare(given, &built_in) {
                 if given.contains_key(OsStr::from_bytes(variable.name)) && !variable.is_one_of(SET_AT_START) {
                     after.extend(unless_passed_on(variable.name));
                     let attributes = if variable.attributes.is_empty() {

@@ -59,4 +59,10 @@ impl Dialect for Sh {
     ) -> Option<Replay> {
         replay::command(shell, state, transport, script, arguments)
     }
+
+    fn restated(&self, file: &[u8], stated: &Environment) -> Option<Vec<u8>> {
+        // The others take from their environment all that they take from a state.
+        let is_bash = !file.starts_with(replay::CLOSE);
+        is_bash.then(|| Bash.restated(file, stated)).flatten()
+    }
 }

@@ -11,6 +11,9 @@ use crate::inventory::Name;
 /// room from this many on.
 const MAX_FUNCTIONS: usize = 1000;
 
+/// So many empty lines are read faster than one command.
+const EMPTY_LINES: usize = 100;
+
 /// What a state is made of.
 #[derive(Debug)]
 pub(in crate::dialect::bash) struct Source<'a> {
@@ -19,6 +22,10 @@ pub(in crate::dialect::bash) struct Source<'a> {
     /// Functions in the order of their definitions, which follow one another in `text` up to `functions_end`.
     pub(in crate::dialect::bash) functions: &'a [(Name, Vec<u8>)],
     pub(in crate::dialect::bash) functions_end: usize,
+    /// Where what prepares the reading of functions begins: nothing of it is needed for such as are proven.
+    pub(in crate::dialect::bash) head_end: usize,
+    /// What follows the functions, less what undoes that.
+    pub(in crate::dialect::bash) unguarded_group: Vec<u8>,
     /// Functions that are there whatever the script needs: what they reach is not, unless they are needed.
     pub(in crate::dialect::bash) kept: BTreeSet<&'a [u8]>,
     pub(in crate::dialect::bash) aliases: HashMap<Name, Vec<u8>>,
@@ -39,6 +46,9 @@ pub(crate) struct Demand {
     definitions: Range<usize>,
     /// The number of the line behind the definitions.
     last_line: usize,
+    /// As in [`Source`].
+    head_end: usize,
+    unguarded_group: Vec<u8>,
     /// Needed by every script.
     always: Found,
 }
@@ -60,6 +70,8 @@ impl Demand {
             text,
             functions,
             functions_end,
+            head_end,
+            unguarded_group,
             kept,
             aliases,
             integers,
@@ -109,6 +121,8 @@ impl Demand {
             functions: read,
             definitions: start..functions_end,
             last_line: line,
+            head_end,
+            unguarded_group,
             always,
         };
         // What every script needs must not need all.
@@ -119,22 +133,38 @@ impl Demand {
     /// The state with no more of its functions than a script needs. `None`: it needs all, or may.
     pub(in crate::dialect::bash) fn cut(&self, state: &[u8], script: &[u8]) -> Option<Vec<u8>> {
         let needed = self.needed(prove(script, &self.context, true).ok()?)?;
-        let mut cut = state.get(..self.definitions.start)?.to_vec();
-        let mut at = self.definitions.start;
-        let kept = self
+        let kept: Vec<&Function> = self
             .functions
             .iter()
             .zip(needed)
-            .filter(|(function, is_needed)| *is_needed || function.is_kept);
-        for (function, _) in kept {
-            if function.definition.start != at {
-                cut.extend(continue_at(function.line));
+            .filter_map(|(function, is_needed)| (is_needed || function.is_kept).then_some(function))
+            .collect();
+        // What was proven was read, and holds none of the patterns that have to be turned on.
+        let is_guarded = kept.iter().any(|function| function.found.is_none());
+        let head_end = if is_guarded {
+            self.definitions.start
+        } else {
+            self.head_end
+        };
+        let head = state.get(..head_end)?;
+        let mut cut = head.to_vec();
+        let mut at = self.definitions.start;
+        let mut line = 1 + count_lines(head);
+        for function in kept {
+            if function.line != line {
+                continue_at(function.line, line, &mut cut);
             }
-            cut.extend(state.get(function.definition.clone())?);
+            let definition = state.get(function.definition.clone())?;
+            cut.extend(definition);
+            line = function.line + count_lines(definition);
             at = function.definition.end;
         }
+        if !is_guarded {
+            cut.extend(&self.unguarded_group);
+            return Some(cut);
+        }
         if at != self.definitions.end {
-            cut.extend(continue_at(self.last_line));
+            continue_at(self.last_line, line, &mut cut);
         }
         cut.extend(state.get(self.definitions.end..)?);
         Some(cut)
@@ -156,10 +186,14 @@ impl Demand {
     }
 }
 
-/// A line behind which the shell counts on from this number, as if what is left out stood there. It uses nothing that
-/// could be shadowed: a redirection that changes nothing has it assign to LINENO.
-fn continue_at(line: usize) -> Vec<u8> {
-    format!("{{ [[ x ]]; }} 9<&${{BASH:LINENO={}:0}}-\n", line - 1).into_bytes()
+/// Has the shell count on from a line with this number, as if what is left out stood there, where the next would have
+/// the number `line`. What is far away takes a line that uses nothing that could be shadowed: a redirection that changes
+/// nothing has the shell assign to LINENO.
+fn continue_at(wanted: usize, line: usize, text: &mut Vec<u8>) {
+    match wanted.checked_sub(line) {
+        Some(missing) if missing <= EMPTY_LINES => text.extend(std::iter::repeat_n(b'\n', missing)),
+        _ => text.extend(format!("{{ [[ x ]]; }} 9<&${{BASH:LINENO={}:0}}-\n", wanted - 1).into_bytes()),
+    }
 }
 
 fn count_lines(text: &[u8]) -> usize {

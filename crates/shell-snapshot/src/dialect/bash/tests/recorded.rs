@@ -7,7 +7,7 @@ use exec_process::environment::Environment;
 use super::on_terminal::frame;
 use crate::Failure;
 use crate::dialect::bash::limits::Limits;
-use crate::dialect::bash::snapshot;
+use crate::dialect::bash::snapshot::{self, Bare};
 use crate::inventory::{Inventory, LeftOut, Name};
 use crate::sections::Sections;
 use crate::state::{Captured, State};
@@ -81,10 +81,11 @@ declare -f g-2
 declare -- BASH="/bin/bash"
 declare -r BASHOPTS="checkwinsize"
 declare -x BASH_ENV="/b"
+declare -ar BASH_VERSINFO=([0]="5" [1]="2" [2]="15" [3]="1" [4]="release" [5]="x86_64-pc-linux-gnu")
 declare -x EDITOR="vi"
 declare -i HISTCMD
 declare -x HOME="/home/u"
-declare -- HOSTNAME="vm"
+declare -- HOSTNAME="other"
 declare -- HOSTTYPE="x86_64"
 declare -- IFS=$' \t\n'
 declare -a LIST=([0]="a" [2]="b c")
@@ -92,7 +93,7 @@ declare -- MACHTYPE="x86_64-pc-linux-gnu"
 declare -x NOVALUE
 declare -- OPTERR="1"
 declare -i OPTIND="1"
-declare -- OSTYPE="linux-gnu"
+declare -- OSTYPE="gnu"
 declare -x PATH="/bin"
 declare -- PS1="\\s-\\v\\\$ "
 declare -- PS4="+ "
@@ -102,24 +103,24 @@ declare -rx SHELLOPTS="braceexpand"
 declare -x SHLVL="3"
 declare -x TERM="dumb"
 declare -- _="x"
-declare -- __exec_flags="himuBHc"
 
 @ end
 "#;
 
-const STATE: &str = r#"shopt -s extglob
-declare -x BASH_ENV="/b" NOVALUE
-declare -- HOSTNAME="vm" HOSTTYPE="x86_64" MACHTYPE="x86_64-pc-linux-gnu" OSTYPE="linux-gnu"
+const STATE: &str = r#"declare -x BASH_ENV="/b" NOVALUE
+declare -- HOSTNAME="other" OSTYPE="gnu"
 declare -a LIST=([0]="a" [2]="b c")
 [[ ${RO+x} ]] && declare -r RO
 alias -- '-=cd -' 'll=ls -l'
+shopt -s extglob
+trap '[[ ${BASH_SOURCE-} ]] || { \builtin echo "failed to restore shell snapshot" >&2; \builtin trap - DEBUG; }' DEBUG
 function f () 
 { 
-    echo f
+echo f
 }
 function g-2 () 
 { 
-    :
+:
 }
 {
 \builtin trap - DEBUG
@@ -153,7 +154,11 @@ fn given() -> Environment {
 
 fn read(stream: &str) -> Result<Captured, Failure> {
     let stream = stream.replace("\n@ ", &format!("\n{} ", frame().nonce));
-    let bare = Limits::from([('n', Some(1024)), ('s', Some(8192))]);
+    let bare = Bare {
+        limits: Limits::from([('n', Some(1024)), ('s', Some(8192))]),
+        umask: Some(0o22),
+        host: b"vm".to_vec(),
+    };
     let sections = Sections::read(stream.as_bytes(), &frame().nonce)?;
     snapshot::read(&sections, &given(), &bare)
 }
@@ -245,7 +250,7 @@ proptest::proptest! {
         let (before, after) = stream.split_at(at);
         let changed = [before, &bytes, after.get(length..).unwrap_or_default()].concat();
         if let Ok(sections) = Sections::read(&changed, &frame().nonce) {
-            let _ = snapshot::read(&sections, &given(), &Limits::new());
+            let _ = snapshot::read(&sections, &given(), &Bare::default());
         }
     }
 }

@@ -158,6 +158,36 @@ f() { :; }
         r#"enable -n test; enable -n builtin
 "#,
     ),
+    ("`:` disabled, which is asked whether builtin is", "enable -n :\n"),
+    (
+        "disabled builtins that the capture begins with",
+        r#"PATH=
+set -e
+f() { builtin echo fn; }
+enable -n set unset . printf : eval exec exit kill builtin shopt mapfile
+"#,
+    ),
+    (
+        "enable disabled, which cannot be undone",
+        r#"f() { :; }
+enable -n test enable
+"#,
+    ),
+    (
+        "names that look like ours",
+        r#"__exec_flags=mine __exec_disabled=(a b); export __exec_x=1; __exec_f() { :; }; alias __exec_a=b
+"#,
+    ),
+    (
+        "functions that cannot be read, among many that can",
+        r#"for i in {1..70}; do eval "f$i() { echo $i; }"; done
+f20() { echo | cat <<E && f
+x
+E
+}
+f51() { case x in (esac) :;; esac; }
+"#,
+    ),
     (
         "IFS unset",
         r#"unset IFS

@@ -130,50 +130,63 @@ fn what_looks_like_an_array_is_not_to_be_declared_of_one() {
 
 #[test]
 fn parts_keep_their_line_numbers() {
-    let functions: Vec<(Vec<u8>, Vec<u8>)> = [("a", "\n\n"), ("b", "\n"), ("c", "\n\n\n")]
+    let far = "\n".repeat(100) + "    :";
+    let bodies = [
+        ("a", "\n\n    :"),
+        ("b", &far),
+        ("c", "\n    :"),
+        ("d", "\n    $x"),
+    ];
+    let functions: Vec<(Vec<u8>, Vec<u8>)> = bodies
         .iter()
         .map(|(name, body)| {
-            let definition = format!("function {name} () \n{{ {body}    :\n}}\n");
+            let definition = format!("function {name} () \n{{ {body}\n}}\n");
             (name.as_bytes().to_vec(), definition.into_bytes())
         })
         .collect();
     let head = b"one\ntwo\n".to_vec();
-    let mut text = head.clone();
+    let mut text = [&head[..], b"every pattern\nguard\n"].concat();
     for (_, definition) in &functions {
         text.extend(definition);
     }
     let functions_end = text.len();
-    text.extend(b"{\nlast\n}");
-    let demand = Demand::new(Source {
+    text.extend(b"{\nno guard\nlast\n}");
+    let source = |kept: &[&'static [u8]]| Source {
         text: &text,
         functions: &functions,
         functions_end,
-        kept: BTreeSet::new(),
+        head_end: head.len(),
+        unguarded_group: b"{\nlast\n}".to_vec(),
+        kept: kept.iter().copied().collect(),
         aliases: HashMap::new(),
         integers: BTreeSet::new(),
         arrays: BTreeSet::new(),
         traps: Vec::new(),
-    })
-    .unwrap();
+    };
+    let demand = Demand::new(source(&[])).unwrap();
     let cut = |script: &str| String::from_utf8(demand.cut(&text, script.as_bytes()).unwrap()).unwrap();
     let counts_on = |line: usize| format!("{{ [[ x ]]; }} 9<&${{BASH:LINENO={line}:0}}-\n");
-    let (a, b) = (&functions[0].1, &functions[1].1);
-    let text_of = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let text_of = |index: usize| String::from_utf8(functions[index].1.clone()).unwrap();
+    let (head, group) = ("one\ntwo\n", "{\nlast\n}");
+    assert_eq!(cut("ls"), [head, group].concat());
+    assert_eq!(cut("a"), [head, "\n\n", &text_of(0), group].concat());
+    assert_eq!(cut("b"), [head, "\n\n\n\n\n\n\n", &text_of(1), group].concat());
+    assert_eq!(cut("c"), [head, &counts_on(112), &text_of(2), group].concat());
     assert_eq!(
-        cut("b"),
-        [
-            "one\ntwo\n",
-            &counts_on(7),
-            &text_of(b),
-            &counts_on(17),
-            "{\nlast\n}"
-        ]
-        .concat()
+        cut("a; c"),
+        [head, "\n\n", &text_of(0), &counts_on(112), &text_of(2), group].concat()
     );
-    assert_eq!(
-        cut("a"),
-        ["one\ntwo\n", &text_of(a), &counts_on(17), "{\nlast\n}"].concat()
-    );
-    assert_eq!(cut("a; b; c").as_bytes(), text);
     assert_eq!(demand.cut(b"one", b"a"), None, "a state of another length");
+
+    // One that is not proven is read with all that it takes.
+    let kept = Demand::new(source(&[b"d"])).unwrap();
+    let cut = String::from_utf8(kept.cut(&text, b"a").unwrap()).unwrap();
+    let guarded = [
+        "one\ntwo\nevery pattern\nguard\n",
+        &text_of(0),
+        &counts_on(116),
+        &text_of(3),
+        "{\nno guard\nlast\n}",
+    ];
+    assert_eq!(cut, guarded.concat());
 }
