@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use exec_protocol::limits::{MAX_INHERITED, MAX_INHERITED_NUMBER};
 use exec_protocol::process::{ResourceLimits, TerminalSize};
 
 use crate::environment;
@@ -37,13 +38,9 @@ pub struct Command {
     pub inherited: Vec<Inherited>,
 }
 
-/// Most descriptors that a process is given besides 0–2: a shell snapshot needs one, and each has its place in a
-/// child's plan, where nothing can be allocated.
-pub const MAX_INHERITED: usize = 2;
-
-/// The numbers that these may have: above the standard streams, and below any limit of open files that is in use,
-/// beyond which dup3(2) would fail.
-pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=255;
+/// The numbers that [`Inherited`] descriptors may have: those above the standard streams, up to
+/// [`MAX_INHERITED_NUMBER`].
+pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=MAX_INHERITED_NUMBER;
 
 /// A descriptor that a process inherits. It stays open here for as long as somebody holds it.
 #[derive(Debug, Clone)]
