@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use exec_protocol::limits::{MAX_INHERITED, MAX_INHERITED_NUMBER};
 use exec_protocol::process::{ResourceLimits, TerminalSize};
 
 use crate::environment;
@@ -37,15 +38,12 @@ pub struct Command {
     pub inherited: Vec<Inherited>,
 }
 
-/// Most descriptors that a process is given besides 0–2: a shell snapshot needs one, and each has its place in a
-/// child's plan, where nothing can be allocated.
-pub const MAX_INHERITED: usize = 2;
-
-/// The numbers that these may have: above the standard streams, and below the limit of open files that systems have by
-/// themselves. Where commands have a lower one ([`open_files_of_commands`]) dup3(2) fails beyond it.
+/// The numbers that [`Inherited`] descriptors may have: those above the standard streams, up to
+/// [`MAX_INHERITED_NUMBER`]. Where commands have a lower limit of open files ([`open_files_of_commands`]), dup3(2)
+/// fails beyond it.
 ///
 /// [`open_files_of_commands`]: crate::warden::open_files_of_commands
-pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=1023;
+pub const INHERITED_NUMBERS: RangeInclusive<i32> = 3..=MAX_INHERITED_NUMBER;
 
 /// A descriptor that a process inherits. It stays open here for as long as somebody holds it.
 #[derive(Debug, Clone)]

@@ -24,7 +24,7 @@ mod table;
 mod tests;
 pub mod warden;
 
-pub use command::{Command, INHERITED_NUMBERS, Inherited, InvalidCommand, MAX_INHERITED, Stdio, Timeouts};
+pub use command::{Command, INHERITED_NUMBERS, Inherited, InvalidCommand, Stdio, Timeouts};
 pub use hidden::{Ended, Helpers, Hidden, StartHiddenError};
 pub use process::{
     CloseStdinError, Notification, Process, ReadPage, Reserved, ResizeError, Rewrite, StartError, StartStep,

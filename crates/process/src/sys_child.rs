@@ -4,7 +4,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
-use crate::command::MAX_INHERITED;
+use exec_protocol::limits::MAX_INHERITED;
+
 use crate::sys_raw::{call3, call5};
 
 /// A descriptor above 2 that a child keeps.

@@ -5,7 +5,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
-use crate::command::MAX_INHERITED;
+use exec_protocol::limits::MAX_INHERITED;
+
 use crate::sys::Reaped;
 use crate::sys_child::{ChildPlan, Place, direct_child, gate, step};
 use crate::sys_keeper::keeper;

@@ -46,6 +46,12 @@ pub const PROCESS_UNSENT_EVENTS: usize = 8192;
 /// Unsent output of all processes together at which no pipe is read, in bytes; what is read at a leader's end comes
 /// on top.
 pub const TOTAL_UNSENT_BYTES: usize = 16 * 1024 * 1024;
+/// Most descriptors that a process is given besides 0–2: a shell snapshot needs one, and each has its place in a child's
+/// plan, where nothing can be allocated.
+pub const MAX_INHERITED: usize = 2;
+/// Highest number that one of them may have: below the limit of open files that systems have by themselves. Where
+/// commands have a lower one, dup3(2) fails beyond it.
+pub const MAX_INHERITED_NUMBER: i32 = 1023;
 /// Longest `processId`, in bytes.
 pub const MAX_PROCESS_ID_BYTES: usize = 64 * 1024;
 /// Longest regex of a `process/wait`, in bytes: to read `(?i)\pL` takes 0.2 ms, so the worst text takes 0.15 s of a

@@ -57,5 +57,15 @@ pub const KILL_ROUND_MAX_MS: u64 = 100;
 /// Rounds of SIGKILL after which a keeper that has nobody left is no longer waited for: some 300 ms, where a working
 /// one needs one.
 pub const KEEPER_ROUNDS: u32 = 9;
+/// Walks over a keeper's descendants in one round of SIGKILL: a child is forked before its parent is killed or not at all,
+/// so that one is enough unless it is outrun.
+pub const KILL_WALKS: u32 = 8;
+/// Ancestors that are followed to see whether a process belongs to a tree. /proc changes while it is read: what it tells
+/// may be a circle.
+pub const MAX_ANCESTORS: u32 = 4096;
+/// Looks for processes of a session that were forked while it was hung up. One that got the signal forks no more before
+/// it acts on it, so a second look finds what the first was too early for; the others are for those that ignore it and
+/// go on forking.
+pub const HANG_UP_LOOKS: u32 = 8;
 /// Between two looks for processes that a dead keeper left, in milliseconds.
 pub const STRAY_ROUND_MS: u64 = 10;

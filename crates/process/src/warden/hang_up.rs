@@ -2,14 +2,11 @@
 
 use std::collections::HashSet;
 
+use exec_protocol::limits::HANG_UP_LOOKS;
+
 use super::job::{Job, Stage};
 use super::main_loop::Main;
 use crate::sys;
-
-/// Looks for processes of the session that were forked while it was hung up. One that got the signal forks no more
-/// before it acts on it, so a second look finds what the first was too early for; the others are for those that
-/// ignore it and go on forking.
-const ROUNDS: u32 = 8;
 
 impl Main {
     /// Kills the leader, and hangs up on what is left of its session.
@@ -40,7 +37,7 @@ impl Job {
         // First, so that it runs no trap, writes no history and starts nothing more.
         self.kill_leader();
         let mut told = HashSet::from([leader]);
-        for _ in 0..ROUNDS {
+        for _ in 0..HANG_UP_LOOKS {
             let before = told.len();
             // The session keeps the leader's number from everybody else for as long as somebody is in it.
             self.for_each(|pid, stat, pidfd| {

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use exec_protocol::limits::KEEPER_ROUNDS;
+use exec_protocol::limits::{KEEPER_ROUNDS, KILL_WALKS};
 
 use super::cgroup::Cgroup;
 use super::tree::{self, Stat};
@@ -105,10 +105,9 @@ impl Job {
         match &self.track {
             Track::Cgroup { cgroup, .. } => cgroup.kill(),
             Track::Keeper { keeper, .. } => {
-                // A child is forked before its parent is killed or not at all, so the walk converges unless
-                // it is outrun; a few more walks catch up with that.
+                // A walk that is outrun is made good by the next.
                 let mut left = 0;
-                for _ in 0..8 {
+                for _ in 0..KILL_WALKS {
                     left = tree::signal_descendants(keeper.pid(), libc::SIGKILL, |_, _| true);
                     if left == 0 {
                         break;

@@ -32,6 +32,6 @@ pub struct Launch {
     pub terminal: bool,
     /// Resource limits.
     pub limits: ResourceLimits,
-    /// Descriptors besides 0–2: [`MAX_INHERITED`](crate::MAX_INHERITED) at most, each number once.
+    /// Descriptors besides 0–2: [`MAX_INHERITED`](exec_protocol::limits::MAX_INHERITED) at most, each number once.
     pub inherited: Vec<Inherited>,
 }

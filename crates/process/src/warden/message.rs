@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use exec_protocol::environment::TreeTracking;
+use exec_protocol::limits::MAX_INHERITED;
 use exec_protocol::milliseconds;
 use exec_protocol::process::{Enforcement, Enforces, ResourceLimits};
 
@@ -12,7 +13,7 @@ use super::error::WardenStep;
 use super::launch::Launch;
 use super::report::{FailedStep, LaunchFailure};
 use super::wire::{Fields, Frame, FrameBuilder, Malformed};
-use crate::command::{INHERITED_NUMBERS, MAX_INHERITED};
+use crate::command::INHERITED_NUMBERS;
 use crate::sys_spawn::Strings;
 
 const LAUNCH: u8 = 1;

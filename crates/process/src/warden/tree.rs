@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use exec_protocol::limits::MAX_ANCESTORS;
+
 use crate::sys;
 use crate::sys_keeper::FORK_NO_EXEC;
 
@@ -131,7 +133,7 @@ pub(super) fn for_each_descendant(root: i32, mut look: impl FnMut(i32, &Stat, Bo
 }
 
 fn descends(mut pid: i32, root: i32) -> bool {
-    for _ in 0..4096 {
+    for _ in 0..MAX_ANCESTORS {
         if pid == root {
             return true;
         }
