@@ -103,7 +103,7 @@ __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
 # In parts: the time zsh takes to compile functions in one piece grows with the square of their number. Not in small
 # ones: each is a file to open for every command.
-(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 50 ? 50 : __es_part ))
+(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 64 ? 64 : __es_part ))
 # zsh prints byte 0x1c as `\C-\`, and 0x9c so where it is no part of a letter: what follows it reads as escaped. Then all
 # is listed once more, with other values for these, which are set anew.
 __es_odd=()
