@@ -174,6 +174,11 @@ impl<'a> Variable<'a> {
         self.has(b'x') && self.value.is_some() && !b"aAn".iter().any(|&attribute| self.has(attribute))
     }
 
+    /// bash says which locale there is not, when it is assigned: once at most, and by itself, in any other shell.
+    fn end_of_statement(&self) -> &'static [u8] {
+        if self.is_one_of(LOCALE) { b" 2>&-\n" } else { b"\n" }
+    }
+
     fn is_bare(&self, given: &Environment, built_in: &BuiltIn<'_>) -> bool {
         let Some(value) = &self.value else { return false };
         if self.has(b'x') || self.has(b'r') {
@@ -285,7 +290,8 @@ pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<
                     } else {
                         variable.attributes
                     };
-                    after.extend([b"declare -", attributes, b" ", variable.assignment, b"\n"].concat());
+                    after.extend([b"declare -", attributes, b" ", variable.assignment].concat());
+                    after.extend(variable.end_of_statement());
                 } else {
                     declarations.add(&variable);
                 }
@@ -345,7 +351,7 @@ fn add_to_passed_on(variable: &Variable<'_>, statements: &mut Vec<u8>) {
                 &attributes[..],
                 b" ",
                 name,
-                b"\n",
+                variable.end_of_statement(),
             ]
             .concat(),
         );
@@ -375,39 +381,39 @@ fn kept_as_given(given: &Environment) -> Environment {
 /// Declarations, one statement for each set of attributes: a builtin's start is dearer than its words.
 #[derive(Default)]
 struct Declarations<'a> {
-    locale: Vec<&'a [u8]>,
+    /// Statements.
+    locale: Vec<u8>,
     by_attributes: Vec<(Vec<u8>, Vec<&'a [u8]>)>,
 }
 
 impl<'a> Declarations<'a> {
     fn add(&mut self, variable: &Variable<'a>) {
-        if variable.is_one_of(LOCALE) && variable.attributes.is_empty() {
-            self.locale.push(variable.assignment);
+        let attributes = if variable.attributes.is_empty() {
+            b"-"
+        } else {
+            variable.attributes
+        };
+        if variable.is_one_of(LOCALE) {
+            self.locale
+                .extend([b"declare -", attributes, b" ", variable.assignment].concat());
+            self.locale.extend(variable.end_of_statement());
             return;
         }
         match self
             .by_attributes
             .iter_mut()
-            .find(|(attributes, _)| attributes == variable.attributes)
+            .find(|(known, _)| known == attributes)
         {
             Some((_, assignments)) => assignments.push(variable.assignment),
             None => self
                 .by_attributes
-                .push((variable.attributes.to_vec(), vec![variable.assignment])),
+                .push((attributes.to_vec(), vec![variable.assignment])),
         }
     }
 
     fn write(&self, statements: &mut Vec<u8>) {
-        let locale = std::iter::once((&b""[..], &self.locale));
-        let others = self
-            .by_attributes
-            .iter()
-            .map(|(attributes, assignments)| (&attributes[..], assignments));
-        for (attributes, assignments) in locale
-            .chain(others)
-            .filter(|(_, assignments)| !assignments.is_empty())
-        {
-            let attributes = if attributes.is_empty() { b"-" } else { attributes };
+        statements.extend(&self.locale);
+        for (attributes, assignments) in &self.by_attributes {
             statements.extend(b"declare -");
             statements.extend(attributes);
             for assignment in assignments {
