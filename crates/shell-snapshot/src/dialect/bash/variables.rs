@@ -1,5 +1,6 @@
 //! What becomes of each variable: environment, state, or nothing.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -174,6 +175,25 @@ impl<'a> Variable<'a> {
         self.has(b'x') && self.value.is_some() && !b"aAn".iter().any(|&attribute| self.has(attribute))
     }
 
+    /// The assignment as the state has it. bash lists the elements of an associative array by their place in its table,
+    /// and of those in one place the last first: assigned from the last to the first they come in the same order again
+    /// (while the table has not grown, which it does with 2048 elements).
+    fn written(&self) -> Cow<'a, [u8]> {
+        let reversed = || {
+            let name_end = self.name.len() + 1;
+            let elements = self.assignment.get(name_end..)?.strip_prefix(b"(")?;
+            let elements = elements.strip_suffix(b" )")?;
+            let statements = statements(elements)?;
+            let [elements] = &statements[..] else { return None };
+            let elements: Vec<&[u8]> = elements.iter().rev().map(|element| element.raw).collect();
+            Some([&self.assignment[..name_end], b"(", &elements.join(&b' '), b" )"].concat())
+        };
+        match self.has(b'A').then(reversed).flatten() {
+            Some(reversed) => Cow::Owned(reversed),
+            None => Cow::Borrowed(self.assignment),
+        }
+    }
+
     /// bash says which locale there is not, when it is assigned: once at most, and by itself, in any other shell.
     fn end_of_statement(&self) -> &'static [u8] {
         if self.is_one_of(LOCALE) { b" 2>&-\n" } else { b"\n" }
@@ -290,7 +310,7 @@ pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<
                     } else {
                         variable.attributes
                     };
-                    after.extend([b"declare -", attributes, b" ", variable.assignment].concat());
+                    after.extend([b"declare -", attributes, b" ", &variable.written()].concat());
                     after.extend(variable.end_of_statement());
                 } else {
                     declarations.add(&variable);
@@ -383,7 +403,7 @@ fn kept_as_given(given: &Environment) -> Environment {
 struct Declarations<'a> {
     /// Statements.
     locale: Vec<u8>,
-    by_attributes: Vec<(Vec<u8>, Vec<&'a [u8]>)>,
+    by_attributes: Vec<(Vec<u8>, Vec<Cow<'a, [u8]>>)>,
 }
 
 impl<'a> Declarations<'a> {
@@ -395,7 +415,7 @@ impl<'a> Declarations<'a> {
         };
         if variable.is_one_of(LOCALE) {
             self.locale
-                .extend([b"declare -", attributes, b" ", variable.assignment].concat());
+                .extend([b"declare -", attributes, b" ", &variable.written()].concat());
             self.locale.extend(variable.end_of_statement());
             return;
         }
@@ -404,10 +424,10 @@ impl<'a> Declarations<'a> {
             .iter_mut()
             .find(|(known, _)| known == attributes)
         {
-            Some((_, assignments)) => assignments.push(variable.assignment),
+            Some((_, assignments)) => assignments.push(variable.written()),
             None => self
                 .by_attributes
-                .push((attributes.to_vec(), vec![variable.assignment])),
+                .push((attributes.to_vec(), vec![variable.written()])),
         }
     }
 
@@ -418,7 +438,7 @@ impl<'a> Declarations<'a> {
             statements.extend(attributes);
             for assignment in assignments {
                 statements.push(b' ');
-                statements.extend(*assignment);
+                statements.extend(&**assignment);
             }
             statements.push(b'\n');
         }

@@ -217,3 +217,24 @@ fn a_locale_that_there_is_not_is_told_of_as_often_as_by_a_bare_shell() {
         }
     }
 }
+
+#[test]
+fn associative_arrays_come_back_in_their_order() {
+    let rc = r#"declare -A many odd=(["a b"]="]" [$'\n']=")" ["("]="'" ["x]=\"y"]=)
+for ((i = 0; i < 1500; i++)); do many[key $i]=$i; done; unset "many[key 7]"
+orders() { echo "${!many[*]}"; echo "${odd[@]@Q} ${!odd[*]}"; }
+orders >~/order
+"#;
+    let home = Home::new(&[(".bashrc", rc)], &[]);
+    let captured = home.capture(Try::Interactive).unwrap();
+    for transport in [Transport::File(9), Transport::Environment] {
+        let output = home.run(
+            &captured,
+            transport,
+            OsStr::new("orders | cmp - ~/order && wc -c <~/order"),
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{transport:?}");
+        let size: usize = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
+        assert!(size > 10_000, "{size}");
+    }
+}
