@@ -71,7 +71,7 @@ builtin trap - DEBUG ERR RETURN
       __exec_@NONCE@_to=${__exec_@NONCE@_last[__exec_@NONCE@_top]}
       __exec_@NONCE@_part=("${__exec_@NONCE@_names[@]:__exec_@NONCE@_from:__exec_@NONCE@_to-__exec_@NONCE@_from}")
       __exec_@NONCE@_top=$((__exec_@NONCE@_top - 1))
-      if (( ${#__exec_@NONCE@_part[@]} == 1 )); then
+      if (( ${#__exec_@NONCE@_part[@]} <= 1 )); then
         __exec_@NONCE@_functions=$(builtin declare -f -- "$__exec_@NONCE@_part")
         __exec_@NONCE@_functions=${__exec_@NONCE@_functions/#"$__exec_@NONCE@_part ()"/function "$__exec_@NONCE@_part" ()}
         if builtin eval "[[ 1 ]] || {
