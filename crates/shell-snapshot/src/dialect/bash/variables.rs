@@ -178,7 +178,7 @@ impl<'a> Variable<'a> {
     /// The assignment as the state has it. bash lists the elements of an associative array by their place in its table,
     /// and of those in one place the last first: assigned from the last to the first they come in the same order again
     /// (while the table has not grown, which it does with 2048 elements).
-    fn written(&self) -> Cow<'a, [u8]> {
+    fn written(&self) -> Assignment<'a> {
         let reversed = || {
             let name_end = self.name.len() + 1;
             let elements = self.assignment.get(name_end..)?.strip_prefix(b"(")?;
@@ -398,12 +398,15 @@ fn kept_as_given(given: &Environment) -> Environment {
         .collect()
 }
 
+/// `NAME=VALUE` as the state has it.
+type Assignment<'a> = Cow<'a, [u8]>;
+
 /// Declarations, one statement for each set of attributes: a builtin's start is dearer than its words.
 #[derive(Default)]
 struct Declarations<'a> {
     /// Statements.
     locale: Vec<u8>,
-    by_attributes: Vec<(Vec<u8>, Vec<Cow<'a, [u8]>>)>,
+    by_attributes: Vec<(Vec<u8>, Vec<Assignment<'a>>)>,
 }
 
 impl<'a> Declarations<'a> {
