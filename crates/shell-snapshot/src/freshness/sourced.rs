@@ -1,4 +1,5 @@
-//! Finds the files that a startup file sources by a literal path.
+//! Finds the files that a startup file sources, or names as sh's own, by a literal path; and the folders whose files
+//! it goes through.
 //!
 //! It reads words, not the shell's grammar: a file named in a comment or in a branch that is not taken is one more
 //! to look at, and no harm. What is sourced through a variable or a command is not found.
@@ -19,21 +20,39 @@ pub(super) struct Places {
 /// The words that source the file after them.
 const COMMANDS: &[&[u8]] = &[b".", b"source", b"\\.", b"\\source"];
 
-/// The absolute paths of the files that `text` sources.
-pub(super) fn sourced_files(text: &[u8], places: &Places) -> Vec<PathBuf> {
-    let mut files = Vec::new();
+/// Assigned to this variable, the name of the file that an interactive sh sources (sh(1p)).
+const STARTUP_FILE: &[u8] = b"ENV=";
+
+/// What a startup file names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A file that it sources.
+    File(PathBuf),
+    /// A folder whose files it goes through, as `for rc in ~/.bashrc.d/*` does.
+    Folder(PathBuf),
+}
+
+/// What `text` names by absolute paths.
+pub(super) fn named_files(text: &[u8], places: &Places) -> Vec<Named> {
+    let mut named = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {
         let mut rest = line;
+        let mut in_list = false;
         while let Some((word, after)) = next_plain_word(rest) {
+            let head = &rest[rest.len() - after.len() - word.len()..];
             rest = after;
-            if COMMANDS.contains(&word)
-                && let Some(path) = path_at(after, places)
-            {
-                files.push(PathBuf::from(OsString::from_vec(path)));
+            if COMMANDS.contains(&word) {
+                named.extend(word_after_blanks(after, places));
+            } else if let Some(text) = head.strip_prefix(STARTUP_FILE) {
+                named.extend(path_at(text, places).filter(|path| matches!(path, Named::File(_))));
+            } else if in_list {
+                named.extend(path_at(head, places).filter(|path| matches!(path, Named::Folder(_))));
             }
+            // The words of a `for` stand on its line, and end where its body begins.
+            in_list = (in_list || word == b"in") && word != b"do";
         }
     }
-    files
+    named
 }
 
 /// Whether a byte parts words: blanks, and the operators that may stand next to one.
@@ -52,14 +71,19 @@ fn next_plain_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some(text.split_at(end))
 }
 
-/// The literal path of the word that `text` begins with; `None`: it is no absolute path, or depends on more than
-/// the places known.
-fn path_at(text: &[u8], places: &Places) -> Option<Vec<u8>> {
+/// The path of the first word behind blanks.
+fn word_after_blanks(text: &[u8], places: &Places) -> Option<Named> {
     let blanks = text.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
     if blanks == 0 {
         return None;
     }
-    let mut rest = &text[blanks..];
+    path_at(&text[blanks..], places)
+}
+
+/// The path of the word that `text` begins with, or that of the folder in which its pattern looks for names; `None`:
+/// it is no absolute path, or depends on more than the places known.
+fn path_at(text: &[u8], places: &Places) -> Option<Named> {
+    let mut rest = text;
     let mut path = Vec::new();
     let mut quote = None;
     if let Some(after) = rest.strip_prefix(b"~")
@@ -84,12 +108,20 @@ fn path_at(text: &[u8], places: &Places) -> Option<Vec<u8>> {
                 path.push(escaped);
                 rest = after;
             }
-            (b'$' | b'`', _) | (b'*' | b'?' | b'[' | b'{', None) => return None,
+            (b'$' | b'`', _) | (b'{', None) => return None,
+            (b'*' | b'?' | b'[', None) => {
+                // Only names are matched, not folders of folders.
+                let word = rest.split(|byte| parts(*byte)).next()?;
+                let end = path.iter().rposition(|byte| *byte == b'/')?;
+                let is_folder = path.starts_with(b"/") && !word.iter().any(|byte| b"/$`".contains(byte));
+                path.truncate(end.max(1));
+                return is_folder.then(|| Named::Folder(OsString::from_vec(path).into()));
+            }
             (byte, None) if parts(byte) => break,
             (byte, _) => path.push(byte),
         }
     }
-    (quote.is_none() && path.starts_with(b"/")).then_some(path)
+    (quote.is_none() && path.starts_with(b"/")).then(|| Named::File(OsString::from_vec(path).into()))
 }
 
 /// The directory of the variable named at the head of `text`, and what follows the name.
@@ -121,14 +153,22 @@ mod tests {
             home: Some(b"/home/a b".to_vec()),
             zdotdir: Some(b"/z".to_vec()),
         };
-        let files = sourced_files(text.as_bytes(), &places);
-        files.iter().map(|path| path.display().to_string()).collect()
+        let named = named_files(text.as_bytes(), &places).into_iter();
+        named
+            .map(|named| match named {
+                Named::File(path) => path.display().to_string(),
+                Named::Folder(path) => format!("{}/", path.display()),
+            })
+            .collect()
     }
 
     #[test]
     fn literal_paths_are_found_however_they_are_written() {
         for (text, path) in [
             (". /etc/bashrc", "/etc/bashrc"),
+            ("export ENV=$HOME/.shrc", "/home/a b/.shrc"),
+            ("ENV=~/.shrc; export ENV", "/home/a b/.shrc"),
+            ("[ -n \"$X\" ] || ENV='/a b/rc'", "/a b/rc"),
             ("source ~/.aliases", "/home/a b/.aliases"),
             ("[ -r ~/.bashrc ] && . ~/.bashrc", "/home/a b/.bashrc"),
             ("if [ -f ~/.b ]; then . ~/.b; fi", "/home/a b/.b"),
@@ -143,6 +183,13 @@ mod tests {
             (". $ZDOTDIR/f", "/z/f"),
             (". ${ZDOTDIR:-$HOME}/f", "/z/f"),
             ("source /x >/dev/null 2>&1", "/x"),
+            (". /etc/profile.d/*.sh", "/etc/profile.d/"),
+            ("for rc in ~/.bashrc.d/*; do", "/home/a b/.bashrc.d/"),
+            (
+                "for f in \"$ZDOTDIR\"/conf.d/[0-9]*.zsh(N); do . $f; done",
+                "/z/conf.d/",
+            ),
+            ("for f in $HOME/.d/??*.sh", "/home/a b/.d/"),
         ] {
             assert_eq!(found(text), [path], "{text}");
         }
@@ -153,7 +200,6 @@ mod tests {
         for text in [
             ". $DIR/x",
             ". \"$HOME/$x\"",
-            ". /etc/profile.d/*.sh",
             ". `which x`",
             ". $(which x)",
             ". relative",
@@ -164,6 +210,10 @@ mod tests {
             ".",
             "source",
             "source\t",
+            "rm -f ~/tmp/*",
+            "for f in ~/*/rc; do rm ~/tmp/*; done",
+            "for f in \"~/.d/*\" $DIR/*; do",
+            "for f in ~/a/*$x",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
@@ -172,7 +222,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_bytes_are_read(text: Vec<u8>) {
-            sourced_files(&text, &Places::default());
+            named_files(&text, &Places::default());
         }
     }
 }

@@ -11,7 +11,7 @@ use exec_protocol::limits::SnapshotLimits;
 
 use super::identity::{Identity, is_local};
 use super::mentioned::{Mentioned, hash};
-use super::sourced::{Places, sourced_files};
+use super::sourced::{Named, Places, named_files};
 
 /// Startup files as they were: present or absent.
 #[derive(Debug, Default)]
@@ -109,8 +109,17 @@ impl Watched {
             let whole = text.len() < limits.searched_bytes;
             file.text = whole.then(|| hash(&text));
             mentioned.read(&text, whole);
-            for path in sourced_files(&text, &places) {
-                add(&mut files, path);
+            for named in named_files(&text, &places) {
+                match named {
+                    Named::File(path) => add(&mut files, path),
+                    Named::Folder(path) => {
+                        let inside = files_in(&path, limits.watched_files);
+                        add(&mut files, path);
+                        for path in inside {
+                            add(&mut files, path);
+                        }
+                    }
+                }
             }
         }
         Self {
@@ -141,6 +150,25 @@ impl Watched {
             .iter()
             .map(|file| (file.path.as_path(), file.identity().is_some()))
     }
+}
+
+/// The files of a folder that a pattern finds, in order; of a folder with more than `most`, none: it is no place for
+/// startup files.
+fn files_in(folder: &Path, most: usize) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .take(most + 1)
+        .filter(|entry| !entry.file_name().as_bytes().starts_with(b"."))
+        .map(|entry| entry.path())
+        .collect();
+    if files.len() > most {
+        return Vec::new();
+    }
+    files.sort_unstable();
+    files
 }
 
 fn read(path: &Path, max: usize) -> Option<Vec<u8>> {
@@ -220,6 +248,41 @@ mod tests {
             want.map(|(name, there)| (name.to_owned(), there))
         );
         assert!(!watched.has_changed());
+    }
+
+    #[test]
+    fn folders_that_startup_goes_through_are_watched_with_their_files() {
+        let home = Home::new();
+        fs::create_dir(home.path("rc.d")).unwrap();
+        for (name, text) in [
+            ("rc.d/b", ". ~/more"),
+            ("rc.d/a", ""),
+            ("rc.d/.hidden", ""),
+            ("more", ""),
+        ] {
+            home.write(name, text);
+        }
+        home.write(
+            ".bashrc",
+            "for rc in ~/rc.d/*; do
+  . \"$rc\"\ndone\n",
+        );
+        let watched = home.look(&[".bashrc"], &SnapshotLimits::default());
+        let found: Vec<String> = names(&home, &watched).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(found, [".bashrc", "rc.d", "rc.d/a", "rc.d/b", "more"]);
+        assert!(!watched.has_changed());
+        home.write("rc.d/c", "");
+        assert!(watched.has_changed(), "a file was added");
+        let few = SnapshotLimits {
+            watched_files: 3,
+            ..SnapshotLimits::default()
+        };
+        let watched = home.look(&[".bashrc"], &few);
+        assert_eq!(
+            watched.files().count(),
+            3,
+            "the shell, the startup file, the folder"
+        );
     }
 
     #[test]
