@@ -260,7 +260,8 @@ fn restore_variables(
             .iter()
             .flat_map(|element| [b" ".as_slice(), &quote(element)].concat())
             .collect();
-        if variable.exported && fits {
+        // fish takes no IFS from there.
+        if variable.exported && fits && variable.name != b"IFS" {
             // The environment brings it. It cannot bring that it is a list, nor that it is joined with colons; that
             // is only right for the value that was captured.
             let whole = if variable.path {
@@ -290,12 +291,16 @@ fn restore_variables(
         if !SYSTEM.contains(&variable.name) && !variable.exported {
             inventory.variables.insert(variable.name.to_vec());
         }
-        let path: &[u8] = if variable.path {
-            b" --unexport --path "
+        let exported: &[u8] = if variable.exported && fits {
+            b" --export"
         } else {
-            b" --unexport "
+            b" --unexport"
         };
-        push(state, &[b"builtin set ", scope, path, variable.name, &values]);
+        let path: &[u8] = if variable.path { b" --path " } else { b" " };
+        push(
+            state,
+            &[b"builtin set ", scope, exported, path, variable.name, &values],
+        );
     }
     if universal {
         inventory.left_out.push(LeftOut {
