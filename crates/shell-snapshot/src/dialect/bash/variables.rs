@@ -130,6 +130,14 @@ pub(super) struct Variables {
     pub(super) left_out: Vec<LeftOut>,
 }
 
+impl Variables {
+    /// Whether GLOBIGNORE is assigned, which turns an option on.
+    pub(super) fn ignores_when_globbing(&self) -> bool {
+        const NAME: &str = "GLOBIGNORE";
+        self.names.contains(NAME.as_bytes()) || self.environment.contains_key(OsStr::new(NAME))
+    }
+}
+
 struct Variable<'a> {
     name: &'a [u8],
     /// Letters, without the dash.

@@ -1199,6 +1199,26 @@ a!b !! !x
         }],
     },
     Case {
+        what: "an option that an assignment turns on and the rc turns off",
+        files: &[(".bashrc", "GLOBIGNORE='b*'\nshopt -u dotglob\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "echo $GLOBIGNORE; shopt dotglob",
+            stdout: "b*\ndotglob        \toff\n",
+            status: 1,
+        }],
+    },
+    Case {
+        what: "an option that an exported assignment turns on and the rc turns off",
+        files: &[(".bashrc", "export GLOBIGNORE='b*'\nshopt -u dotglob\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "echo \"$GLOBIGNORE\"; shopt -q dotglob",
+            stdout: "b*\n",
+            status: 1,
+        }],
+    },
+    Case {
         what: "rc changes HOME itself",
         files: &[(
             ".bashrc",
