@@ -7,10 +7,11 @@ use exec_process::environment::Environment;
 use rustix::process::geteuid;
 
 use super::listing::{
-    assignments, fits_environment, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on, restore_limits,
+    assignments, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on, restore_limits,
     restore_traps, traps,
 };
 use super::words::{Words, is_name, quote};
+use crate::environment::execve::takes_variable;
 use crate::inventory::Name;
 use crate::sections::Sections;
 use crate::state::{Captured, State};
@@ -216,7 +217,7 @@ fn restore_parameters(
         if parameter.has(b"-x")
             && !parameter.element
             && let Some(value) = &parameter.value
-            && fits_environment(parameter.name, value)
+            && takes_variable(parameter.name, value)
         {
             let name = OsString::from_vec(parameter.name.to_vec());
             environment.insert(name, OsString::from_vec(value.clone()));
@@ -250,7 +251,7 @@ fn restore_parameters(
             && parameter
                 .value
                 .as_ref()
-                .is_some_and(|value| fits_environment(parameter.name, value));
+                .is_some_and(|value| takes_variable(parameter.name, value));
         if brought && attributes.len() == 1 {
             continue;
         }
