@@ -286,8 +286,14 @@ fn bash_that_misbehaves_as_only_bash_can() {
         BASH,
         &[
             act(
-                "closes every descriptor",
+                "closes every descriptor it knows of",
                 "for fd in {0..255}; do eval \"exec $fd>&-\"; done\n",
+                true,
+                ATTEMPT,
+            ),
+            act(
+                "closes every descriptor",
+                "for fd in {0..1023}; do eval \"exec $fd>&-\"; done\n",
                 false,
                 ATTEMPT,
             ),

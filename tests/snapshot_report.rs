@@ -57,8 +57,9 @@ impl Said {
     }
 }
 
+/// Without what this machine's own startup files define, as a system's bash-completion does.
 const BASHRC: &str = "case $- in *i*) ;; *) return;; esac\n\
-    echo run >>~/runs\n\
+    unset -f $(compgen -A function); unalias -a; shopt -u extglob; echo run >>~/runs\n\
     f() { :; }\n_g() { :; }\nalias a='value-to-hide'\nexport TOKEN_OF_MINE=value-to-hide\nown_one=value-to-hide\n\
     trap 'echo value-to-hide' EXIT\nshopt -s globstar\n";
 

@@ -27,8 +27,8 @@ pub mod warden;
 pub use command::{Command, INHERITED_NUMBERS, Inherited, InvalidCommand, Stdio, Timeouts};
 pub use hidden::{Ended, Helpers, Hidden, StartHiddenError};
 pub use process::{
-    CloseStdinError, Notification, Process, ReadPage, Reserved, ResizeError, Rewrite, StartError, StartStep,
-    Started, Subscriber, Turn, Wait, WaitError, WriteError,
+    CloseStdinError, Notification, Observer, Process, ReadPage, Reserved, ResizeError, Rewrite, StartError,
+    StartStep, Started, Subscriber, Turn, Unobserved, Wait, WaitError, WriteError,
 };
 pub use signal::{InvalidSignal, Signal};
 pub use sys_async_fd::watch_fd;

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::launcher::Launcher;
-use crate::process::{Lifecycle, NewProcess, Process, Session, Subscriber};
+use crate::process::{Lifecycle, NewProcess, Observer, Process, Session, Subscriber};
 use crate::registry::{Registry, Taken};
 use crate::warden::{FirstWarden, LaunchId, Warden, WardenEvents};
 use crate::{Command, Hidden, InvalidCommand, Reserved, StartHiddenError};
@@ -71,8 +71,9 @@ impl ProcessTable {
         warden: FirstWarden,
         limits: Limits,
         subscriber: Arc<dyn Subscriber>,
+        observer: Arc<dyn Observer>,
     ) -> io::Result<Arc<Self>> {
-        Self::with_launcher(limits, subscriber, |events| {
+        Self::with_launcher(limits, subscriber, observer, |events| {
             let warden: Arc<dyn Launcher> = Arc::new(Warden::attach(warden, events)?);
             Ok(warden)
         })
@@ -81,6 +82,7 @@ impl ProcessTable {
     pub(crate) fn with_launcher<E>(
         limits: Limits,
         subscriber: Arc<dyn Subscriber>,
+        observer: Arc<dyn Observer>,
         launcher: impl FnOnce(Arc<dyn WardenEvents>) -> Result<Arc<dyn Launcher>, E>,
     ) -> Result<Arc<Self>, E> {
         let registry = Arc::new(Registry::new(&limits));
@@ -89,7 +91,7 @@ impl ProcessTable {
         let weak = Arc::downgrade(&registry);
         let lifecycle: Weak<dyn Lifecycle> = weak.clone();
         Ok(Arc::new(Self {
-            session: Arc::new(Session::new(limits, launcher, subscriber, lifecycle)),
+            session: Arc::new(Session::new(limits, launcher, subscriber, observer, lifecycle)),
             registry,
             next_launch: AtomicU64::new(1),
             expiry: tokio::spawn(Registry::expire(weak)),

@@ -20,7 +20,7 @@ use crate::facts::Facts;
 use crate::handlers::{Handlers, register_all};
 use crate::launch::Launcher;
 use crate::outbox::{self, Outbox};
-use crate::telemetry::{ExitSpans, Observer, Probes, SnapshotObserver};
+use crate::telemetry::{ExitSpans, Probes, ProcessObserver, SnapshotObserver};
 use crate::transport::hangup::{Parent, other_side_gone};
 use crate::transport::line_buffer::LineBuffer;
 use crate::transport::stdin::Input;
@@ -62,12 +62,12 @@ impl Session {
     ) -> io::Result<Self> {
         let outbox = Outbox::new(limits);
         let exits = Arc::new(ExitSpans::default());
-        let subscriber = Arc::new(Observer {
-            outbox: Arc::clone(&outbox),
+        let subscriber: Arc<Outbox> = Arc::clone(&outbox);
+        let observer = Arc::new(ProcessObserver {
             metrics: probes.metrics.clone(),
             exits: Arc::clone(&exits),
         });
-        let table = ProcessTable::attach(warden, limits.clone(), subscriber)?;
+        let table = ProcessTable::attach(warden, limits.clone(), subscriber, observer)?;
         let handshake = Arc::new(Handshake::new());
         let pending = Arc::new(Pending::new(limits.max_pending_requests));
         let observer = Arc::new(SnapshotObserver(probes.metrics.clone()));

@@ -9,8 +9,8 @@ pub const MAX_CLOSED_RETAINED_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of forgotten output after which the allocator is asked to give free memory back to the system: it keeps
 /// what is in the middle of its heap otherwise.
 pub const TRIM_BYTES: usize = 8 * 1024 * 1024;
-/// From there until it is asked, in milliseconds: what is forgotten meanwhile goes along, and the milliseconds that
-/// it takes are not taken more often.
+/// From [`TRIM_BYTES`] freed until the allocator is asked to give them back, in milliseconds: that takes milliseconds,
+/// so what is freed meanwhile goes along.
 pub const TRIM_DELAY_MS: u64 = 10_000;
 /// Output bytes a process keeps readable after they were sent; older ones are evicted and counted.
 pub const RETAINED_BYTES: usize = 1024 * 1024;

@@ -17,7 +17,7 @@ pub const SCRAPE_EXCHANGE_MS: u64 = 5_000;
 /// Pause after a connection to the scrape endpoint that could not be accepted, in milliseconds: descriptors may be free
 /// again by then, and no core is busy with asking.
 pub const SCRAPE_ACCEPT_PAUSE_MS: u64 = 100;
-/// How long the event loop may take to say that it lives, in milliseconds: a turn of it takes some of them at most.
+/// How long the event loop may take to answer `/livez`, in milliseconds: a turn of it takes some of them at most.
 pub const LIVENESS_MS: u64 = 1_000;
 /// Bytes of an OTLP collector's answer that are read: it says how many items it refused, and why.
 pub const OTLP_RESPONSE_BYTES: u64 = 64 * 1024;

@@ -149,7 +149,7 @@ pub enum WaitError {
         reason: String,
     },
     /// As many as may be wait for a regex.
-    #[error("{value} waits for a regex at most")]
+    #[error("at most {value} waits may use a regex")]
     LimitReached {
         /// The name of the limit.
         limit: &'static str,

@@ -64,7 +64,7 @@ impl Process {
             Ok(())
         });
         if done.is_ok() {
-            self.session.subscriber.started(self);
+            self.session.observer.started(self);
         }
         self.check(done);
         self.turns.release();
@@ -137,8 +137,8 @@ impl Process {
     fn tell_exit(self: &Arc<Self>) {
         let outcome = self.lock().state.outcome().copied();
         if let Some(outcome) = outcome {
-            let subscriber = &self.session.subscriber;
-            subscriber.exited(self, outcome.exit_code, outcome.duration);
+            let observer = &self.session.observer;
+            observer.exited(self, outcome.exit_code, outcome.duration);
         }
     }
 

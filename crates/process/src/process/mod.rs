@@ -31,7 +31,7 @@ mod wait;
 pub use error::{CloseStdinError, ResizeError, StartError, StartStep, Started, WaitError, WriteError};
 pub(crate) use launch_paths::LaunchPaths;
 pub(crate) use new_process::NewProcess;
-pub use notification::{Notification, ReadPage, Subscriber};
+pub use notification::{Notification, Observer, ReadPage, Subscriber, Unobserved};
 pub(crate) use plumbing::{Plumbing, Polled, StdinEnd};
 pub use process::Process;
 pub use reservation::{Reserved, Rewrite};

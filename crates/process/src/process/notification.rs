@@ -21,14 +21,27 @@ pub trait Subscriber: Send + Sync + 'static {
     fn is_interactive(&self) -> bool {
         false
     }
+}
 
-    /// `process` executes. For whoever counts; nothing is locked, and nothing may wait.
+/// Counts what becomes of processes. Called where nothing is locked; must not wait.
+pub trait Observer: Send + Sync + 'static {
+    /// `process` executes.
+    fn started(&self, process: &Arc<Process>);
+
+    /// So many bytes of a process's output were read.
+    fn output(&self, stream: Stream, bytes: usize);
+
+    /// The leader of `process`, which had started, ended: so, and so long after its exec.
+    fn exited(&self, process: &Arc<Process>, exit_code: i32, duration: Duration);
+}
+
+/// Nobody counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
     fn started(&self, _process: &Arc<Process>) {}
-
-    /// So many bytes of a process's output were read. For whoever counts, as above.
     fn output(&self, _stream: Stream, _bytes: usize) {}
-
-    /// The leader of `process`, which had started, ended: so, and so long after its exec. For whoever counts, as above.
     fn exited(&self, _process: &Arc<Process>, _exit_code: i32, _duration: Duration) {}
 }
 

@@ -168,7 +168,7 @@ impl Process {
     /// Logs a chunk, and lets the patterns that are waited for see it.
     pub(super) fn on_output(self: &Arc<Self>, stream: Stream, bytes: Bytes) {
         self.session.budget.take(cost(bytes.len()));
-        self.session.subscriber.output(stream, bytes.len());
+        self.session.observer.output(stream, bytes.len());
         self.update(|inner| {
             inner.clock.output(stream, Instant::now());
             let offset = inner.log.push_output(stream, bytes.clone());

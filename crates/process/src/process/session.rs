@@ -8,7 +8,7 @@ use exec_protocol::limits::{Limits, READ_CHUNK_BYTES, SPARE_READ_BUFFERS};
 
 use super::budget::Budget;
 use super::regexes::Regexes;
-use super::{Process, Subscriber};
+use super::{Observer, Process, Subscriber};
 use crate::launcher::Launcher;
 
 /// Told about turns in a process's life. Called with no lock of the process held.
@@ -27,6 +27,8 @@ pub(crate) struct Session {
     pub(crate) launcher: Arc<dyn Launcher>,
     /// Sends what they tell.
     pub(crate) subscriber: Arc<dyn Subscriber>,
+    /// Counts them.
+    pub(crate) observer: Arc<dyn Observer>,
     /// Knows them.
     pub(crate) lifecycle: Weak<dyn Lifecycle>,
     /// Output read and not sent, of all of them.
@@ -53,6 +55,7 @@ impl Session {
         limits: Limits,
         launcher: Arc<dyn Launcher>,
         subscriber: Arc<dyn Subscriber>,
+        observer: Arc<dyn Observer>,
         lifecycle: Weak<dyn Lifecycle>,
     ) -> Self {
         Self {
@@ -61,6 +64,7 @@ impl Session {
             limits,
             launcher,
             subscriber,
+            observer,
             lifecycle,
             ending: AtomicBool::new(false),
             spare: Mutex::new(Vec::new()),

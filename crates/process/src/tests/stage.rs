@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::launcher::Launcher;
 use crate::warden::{Exit, FailedStep, Launch, LaunchFailure, LaunchId, WardenEvents};
-use crate::{Command, Notification, Process, ProcessTable, Signal, Stdio, Subscriber, Timeouts};
+use crate::{Command, Notification, Process, ProcessTable, Signal, Stdio, Subscriber, Timeouts, Unobserved};
 
 pub(super) const MS: Duration = Duration::from_millis(1);
 
@@ -173,10 +173,15 @@ impl Stage {
         let warden = Arc::new(Warden::default());
         let listener = Arc::new(Listener::default());
         let mut events = None;
-        let table = ProcessTable::with_launcher::<Infallible>(limits, listener.clone(), |given| {
-            events = Some(given);
-            Ok(warden.clone())
-        });
+        let table = ProcessTable::with_launcher::<Infallible>(
+            limits,
+            listener.clone(),
+            Arc::new(Unobserved),
+            |given| {
+                events = Some(given);
+                Ok(warden.clone())
+            },
+        );
         let Ok(table) = table;
         Self {
             table,

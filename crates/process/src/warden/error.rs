@@ -70,7 +70,7 @@ impl fmt::Display for WardenStep {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Link => "cannot make a socket pair",
-            Self::CountThreads => "cannot list threads in /proc/self/task",
+            Self::CountThreads => "cannot be sure to be the only thread (/proc/self/task)",
             Self::Fork => "cannot fork",
             Self::Adopt => "cannot become a subreaper",
             Self::RaiseOpenFiles => "cannot raise the limit of open files",

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use exec_process::warden::{FirstWarden, WardenConfig, run_replacement};
 use exec_process::{
-    Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts, watch_fd,
+    Command, Notification, Process, ProcessTable, Signal, StartError, Stdio, Subscriber, Timeouts,
+    Unobserved, watch_fd,
 };
 use exec_protocol::environment::TreeTracking;
 use exec_protocol::exit::{ExitCause, Tree};
@@ -318,7 +319,8 @@ fn run(use_cgroup: bool) -> ExitCode {
         .expect("a runtime");
     runtime.block_on(async {
         let listener = Arc::new(Listener::default());
-        let table = ProcessTable::attach(warden, Limits::default(), listener.clone()).expect("a socket");
+        let table = ProcessTable::attach(warden, Limits::default(), listener.clone(), Arc::new(Unobserved))
+            .expect("a socket");
         table.ready().await.expect("a warden");
         // Without a cgroup v2 to write both runs are with the other.
         assert!(use_cgroup || table.tree_tracking() == TreeTracking::Subreaper);

@@ -277,6 +277,6 @@ mod tests {
             value: 9,
         };
         assert_eq!((error.code, error.kind()), (-32600, Some(kind)));
-        assert_eq!(error.message, "too many waits: 9 waits for a regex at most");
+        assert_eq!(error.message, "too many waits: at most 9 waits may use a regex");
     }
 }

@@ -10,7 +10,7 @@ use exec_telemetry::{Metrics, Spans};
 
 pub(crate) use exits::ExitSpans;
 pub(crate) use measure::{Measure, handed_down};
-pub(crate) use observer::Observer;
+pub(crate) use observer::ProcessObserver;
 pub(crate) use settings::{SettingsError, limits, settings};
 pub(crate) use snapshots::{CaptureSteps, SnapshotObserver};
 

@@ -1,35 +1,24 @@
-//! Stands between the processes and the outbox, and counts.
+//! Counts what becomes of processes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use exec_process::{Process, Subscriber};
+use exec_process::Process;
 use exec_protocol::Stream;
 use exec_telemetry::Metrics;
 use exec_telemetry::tags::{self, ProcessResult};
 
 use super::ExitSpans;
-use crate::outbox::Outbox;
 
-/// Hands on what processes tell, and counts their turns.
-pub(crate) struct Observer {
-    /// Where what they tell goes.
-    pub(crate) outbox: Arc<Outbox>,
+/// Counts starts, output and exits, and ends the spans of what exits.
+pub(crate) struct ProcessObserver {
     /// Where they are counted.
     pub(crate) metrics: Metrics,
     /// The spans of those that are traced.
     pub(crate) exits: Arc<ExitSpans>,
 }
 
-impl Subscriber for Observer {
-    fn ready(&self, process: &Arc<Process>) {
-        self.outbox.ready(process);
-    }
-
-    fn is_interactive(&self) -> bool {
-        self.outbox.is_interactive()
-    }
-
+impl exec_process::Observer for ProcessObserver {
     fn started(&self, _: &Arc<Process>) {
         self.metrics.process_started();
     }

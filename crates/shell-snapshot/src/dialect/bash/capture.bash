@@ -27,20 +27,7 @@
     [[ -r $__exec_@NONCE@_home/.bashrc ]]
   '
 ) && \. @HOME@/.bashrc; (
-  # 2. The user's own functions of the names that the dump needs for itself.
-  POSIXLY_CORRECT=${POSIXLY_CORRECT-}
-  \set +eEfkntuvxT || \builtin enable set || \enable set
-  \set +eEfkntuvxT
-  \unset __exec_@NONCE@_none || \builtin enable unset || \enable unset
-  \unset -f printf typeset
-  \unset POSIXLY_CORRECT
-  \builtin enable printf typeset
-  \printf '\n@NONCE@ overriding\n' >&@DESCRIPTOR@
-  \typeset -f builtin enable declare >&@DESCRIPTOR@
-  # There mostly are none, and that is no reason for `set -e` to end the shell.
-  __exec_@NONCE@_status=0
-); (
-  # 3. Everything else. Posix mode changes other options, so they are noted before it is on. So is what must be enabled
+  # 2. Everything else. Posix mode changes other options, so they are noted before it is on. So is what must be enabled
   # before the list of what is disabled can be had.
   __exec_@NONCE@_flags=$- __exec_@NONCE@_set=$SHELLOPTS __exec_@NONCE@_shopt=$BASHOPTS __exec_@NONCE@_disabled=
   POSIXLY_CORRECT=${POSIXLY_CORRECT-}
@@ -49,6 +36,15 @@
   \set +eEfkntuvxT
   \unset __exec_@NONCE@_none || __exec_@NONCE@_disabled+=$'\nenable -n unset'
   \unset __exec_@NONCE@_none || \builtin enable unset || \enable unset
+  # The user's own functions of the names that the dump needs for itself: one more subshell prints them, if there are
+  # any. Only of a function can the attribute be taken, and no function can be in the way of that.
+  \export -fn builtin || \export -fn enable || \export -fn declare && (
+    \unset -f printf typeset
+    \unset POSIXLY_CORRECT
+    \builtin enable printf typeset
+    \printf '\n@NONCE@ overriding\n' >&@DESCRIPTOR@
+    \typeset -f builtin enable declare >&@DESCRIPTOR@
+  )
   \unset -f builtin enable declare
   \builtin builtin || __exec_@NONCE@_disabled+=$'\nenable -n builtin'
   \enable builtin

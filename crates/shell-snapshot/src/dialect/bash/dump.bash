@@ -5,7 +5,7 @@ builtin printf -v __exec_@NONCE@_probe . || __exec_@NONCE@_disabled+=$'\nenable 
 builtin enable printf
 builtin printf '\n@NONCE@ disabled\n%s\n' "$__exec_@NONCE@_disabled" >&@DESCRIPTOR@
 builtin enable -n >&@DESCRIPTOR@ || builtin compgen -P 'enable -n ' -A disabled >&@DESCRIPTOR@
-builtin enable . alias declare eval kill mapfile shopt trap ulimit umask unset
+builtin enable . alias declare eval kill mapfile read shopt trap ulimit umask unset
 
 # Still in posix mode: only so does this variable have the user's attributes and value.
 builtin printf '\n@NONCE@ posix\n' >&@DESCRIPTOR@
@@ -34,13 +34,20 @@ builtin trap - DEBUG ERR RETURN
   builtin alias -p
   builtin printf '\n@NONCE@ variables\n'
   builtin declare -p
-  # Each list of all functions takes bash a time that grows with the square of their number: there is one. A name with
-  # an equals sign is none that it takes.
-  builtin mapfile -t __exec_@NONCE@_names < <(builtin declare -F)
+  # Each list of all functions takes bash a time that grows with the square of their number. Where they are many, to
+  # judge by the pages of memory, the names are taken from one; a process for it would cost others more. A name with an
+  # equals sign is none that can be listed by name.
   builtin printf '\n@NONCE@ function-names\n'
-  builtin printf '%s\n' "${__exec_@NONCE@_names[@]}"
-  __exec_@NONCE@_names=("${__exec_@NONCE@_names[@]#declare -* }") __exec_@NONCE@_listed=()
-  [[ ${__exec_@NONCE@_names[*]} == *=* ]] || __exec_@NONCE@_listed=(-- "${__exec_@NONCE@_names[@]}")
+  __exec_@NONCE@_names=() __exec_@NONCE@_listed=()
+  IFS=' ' builtin read -r -a __exec_@NONCE@_memory </proc/self/statm
+  if (( ${__exec_@NONCE@_memory[5]:-0} > 1500 )); then
+    builtin mapfile -t __exec_@NONCE@_names < <(builtin declare -F)
+    builtin printf '%s\n' "${__exec_@NONCE@_names[@]}"
+    __exec_@NONCE@_names=("${__exec_@NONCE@_names[@]#declare -* }")
+    [[ ${__exec_@NONCE@_names[*]} == *=* ]] || __exec_@NONCE@_listed=(-- "${__exec_@NONCE@_names[@]}")
+  else
+    builtin declare -F
+  fi
   builtin printf '\n@NONCE@ functions\n'
   builtin declare -f "${__exec_@NONCE@_listed[@]}"
 
@@ -53,6 +60,10 @@ builtin trap - DEBUG ERR RETURN
     builtin declare -f "${__exec_@NONCE@_listed[@]}"
     builtin printf '}\n'
   ) || {
+    if (( ${#__exec_@NONCE@_names[@]} == 0 )); then
+      builtin mapfile -t __exec_@NONCE@_names <<<"$(builtin declare -F)"
+      __exec_@NONCE@_names=("${__exec_@NONCE@_names[@]#declare -* }")
+    fi
     # Parts that are still to be read: where they begin, and where they end.
     __exec_@NONCE@_first=(0) __exec_@NONCE@_last=(${#__exec_@NONCE@_names[@]}) __exec_@NONCE@_top=0
     while (( __exec_@NONCE@_top >= 0 )); do
@@ -60,7 +71,7 @@ builtin trap - DEBUG ERR RETURN
       __exec_@NONCE@_to=${__exec_@NONCE@_last[__exec_@NONCE@_top]}
       __exec_@NONCE@_part=("${__exec_@NONCE@_names[@]:__exec_@NONCE@_from:__exec_@NONCE@_to-__exec_@NONCE@_from}")
       __exec_@NONCE@_top=$((__exec_@NONCE@_top - 1))
-      if (( ${#__exec_@NONCE@_part[@]} == 1 )); then
+      if (( ${#__exec_@NONCE@_part[@]} <= 1 )); then
         __exec_@NONCE@_functions=$(builtin declare -f -- "$__exec_@NONCE@_part")
         __exec_@NONCE@_functions=${__exec_@NONCE@_functions/#"$__exec_@NONCE@_part ()"/function "$__exec_@NONCE@_part" ()}
         if builtin eval "[[ 1 ]] || {

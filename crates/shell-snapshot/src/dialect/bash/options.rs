@@ -231,7 +231,7 @@ impl Options {
         }
     }
 
-    /// Whether none is as in no bare shell but such as change neither how a script is read nor what it runs.
+    /// Whether every option that differs from a bare shell leaves alone how a script is read and what it runs.
     pub(super) fn are_plain(&self) -> bool {
         self.names
             .iter()

@@ -1,5 +1,6 @@
 //! What becomes of each variable: environment, state, or nothing.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -187,6 +188,30 @@ impl<'a> Variable<'a> {
         self.has(b'x') && self.value.is_some() && !b"aAn".iter().any(|&attribute| self.has(attribute))
     }
 
+    /// The assignment as the state has it. bash lists the elements of an associative array by their place in its table,
+    /// and of those in one place the last first: assigned from the last to the first they come in the same order again
+    /// (while the table has not grown, which it does with 2048 elements).
+    fn written(&self) -> Assignment<'a> {
+        let reversed = || {
+            let name_end = self.name.len() + 1;
+            let elements = self.assignment.get(name_end..)?.strip_prefix(b"(")?;
+            let elements = elements.strip_suffix(b" )")?;
+            let statements = statements(elements)?;
+            let [elements] = &statements[..] else { return None };
+            let elements: Vec<&[u8]> = elements.iter().rev().map(|element| element.raw).collect();
+            Some([&self.assignment[..name_end], b"(", &elements.join(&b' '), b" )"].concat())
+        };
+        match self.has(b'A').then(reversed).flatten() {
+            Some(reversed) => Cow::Owned(reversed),
+            None => Cow::Borrowed(self.assignment),
+        }
+    }
+
+    /// bash says which locale there is not, when it is assigned: once at most, and by itself, in any other shell.
+    fn end_of_statement(&self) -> &'static [u8] {
+        if self.is_one_of(LOCALE) { b" 2>&-\n" } else { b"\n" }
+    }
+
     fn is_bare(&self, given: &Environment, built_in: &BuiltIn<'_>) -> bool {
         let Some(value) = &self.value else { return false };
         if self.has(b'x') || self.has(b'r') {
@@ -298,7 +323,8 @@ pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<
                     } else {
                         variable.attributes
                     };
-                    after.extend([b"declare -", attributes, b" ", variable.assignment, b"\n"].concat());
+                    after.extend([b"declare -", attributes, b" ", &variable.written()].concat());
+                    after.extend(variable.end_of_statement());
                 } else {
                     declarations.add(&variable);
                 }
@@ -374,7 +400,7 @@ fn add_to_passed_on(variable: &Variable<'_>, statements: &mut Vec<u8>) {
                 &attributes[..],
                 b" ",
                 name,
-                b"\n",
+                variable.end_of_statement(),
             ]
             .concat(),
         );
@@ -401,47 +427,50 @@ fn kept_as_given(given: &Environment) -> Environment {
         .collect()
 }
 
+/// `NAME=VALUE` as the state has it.
+type Assignment<'a> = Cow<'a, [u8]>;
+
 /// Declarations, one statement for each set of attributes: a builtin's start is dearer than its words.
 #[derive(Default)]
 struct Declarations<'a> {
-    locale: Vec<&'a [u8]>,
-    by_attributes: Vec<(Vec<u8>, Vec<&'a [u8]>)>,
+    /// Statements.
+    locale: Vec<u8>,
+    by_attributes: Vec<(Vec<u8>, Vec<Assignment<'a>>)>,
 }
 
 impl<'a> Declarations<'a> {
     fn add(&mut self, variable: &Variable<'a>) {
-        if variable.is_one_of(LOCALE) && variable.attributes.is_empty() {
-            self.locale.push(variable.assignment);
+        let attributes = if variable.attributes.is_empty() {
+            b"-"
+        } else {
+            variable.attributes
+        };
+        if variable.is_one_of(LOCALE) {
+            self.locale
+                .extend([b"declare -", attributes, b" ", &variable.written()].concat());
+            self.locale.extend(variable.end_of_statement());
             return;
         }
         match self
             .by_attributes
             .iter_mut()
-            .find(|(attributes, _)| attributes == variable.attributes)
+            .find(|(known, _)| known == attributes)
         {
-            Some((_, assignments)) => assignments.push(variable.assignment),
+            Some((_, assignments)) => assignments.push(variable.written()),
             None => self
                 .by_attributes
-                .push((variable.attributes.to_vec(), vec![variable.assignment])),
+                .push((attributes.to_vec(), vec![variable.written()])),
         }
     }
 
     fn write(&self, statements: &mut Vec<u8>) {
-        let locale = std::iter::once((&b""[..], &self.locale));
-        let others = self
-            .by_attributes
-            .iter()
-            .map(|(attributes, assignments)| (&attributes[..], assignments));
-        for (attributes, assignments) in locale
-            .chain(others)
-            .filter(|(_, assignments)| !assignments.is_empty())
-        {
-            let attributes = if attributes.is_empty() { b"-" } else { attributes };
+        statements.extend(&self.locale);
+        for (attributes, assignments) in &self.by_attributes {
             statements.extend(b"declare -");
             statements.extend(attributes);
             for assignment in assignments {
                 statements.push(b' ');
-                statements.extend(*assignment);
+                statements.extend(&**assignment);
             }
             statements.push(b'\n');
         }

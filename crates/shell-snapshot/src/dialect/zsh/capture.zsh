@@ -103,7 +103,7 @@ __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
 # In parts: the time zsh takes to compile functions in one piece grows with the square of their number. Not in small
 # ones: each is a file to open for every command.
-(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 50 ? 50 : __es_part ))
+(( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 64 ? 64 : __es_part ))
 # zsh prints byte 0x1c as `\C-\`, and 0x9c so where it is no part of a letter: what follows it reads as escaped. Then all
 # is listed once more, with other values for these, which are set anew.
 __es_odd=()
@@ -229,8 +229,12 @@ __es_line=(${(f)__es_list[8]})
 __es_line=("${(@)__es_line:#zmodload -F zsh/(complete|complist|compctl|computil|main|parameter|rlimits|termcap|terminfo|zle|zleparameter|zutil)(| *)}")
 __es_state+=("builtin "${(@)^__es_line}" 2>/dev/null")
 
-# One command for all of a kind, as far below: each costs more than an assignment.
+# Less what a command's shell has by itself, without an environment: what that brings is listed as exported.
+__es_value="$(builtin exec -c /proc/$$/exe -fc "builtin setopt printeightbit; builtin print -rn $'\\0'; builtin typeset -p" 2>/dev/null)"
+__es_value=("${(@f)${__es_value##*$'\0'}}")
 __es_line=("${(@f)${${__es_dump[1]%$'\n'}%$'\n'*}}")
+__es_line=("${(@)__es_line:|__es_value}")
+# One command for all of a kind, as far below: each costs more than an assignment.
 __es_state+=("$__es_always" '{')
 for __es_flags in '' '-a ' '-A ' '-i '; do
     __es_name=("${(@M)__es_line:#typeset ${__es_flags}[^-]*}")

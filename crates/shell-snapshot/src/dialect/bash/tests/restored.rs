@@ -194,3 +194,47 @@ fn the_try_that_is_not_interactive_restores_a_shell_for_people() {
     let output = home.run(&captured, Transport::File(9), OsStr::new("say x; f"));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "x\nfn\n");
 }
+
+#[test]
+fn a_locale_that_there_is_not_is_told_of_as_often_as_by_a_bare_shell() {
+    for (rc, given, warnings) in [
+        ("LC_ALL=none_XX\n", &[][..], 0),
+        ("LANG=none_XX; LC_CTYPE=none_XX; LC_ALL=none_XX\n", &[], 0),
+        ("declare -r LC_ALL=none_XX\n", &[], 0),
+        ("export -n LC_ALL\n", &[("LC_ALL", "none_XX")], 0),
+        // These bash itself finds in its environment.
+        ("export LC_ALL=none_XX\n", &[], 1),
+        ("readonly LC_ALL\n", &[("LC_ALL", "none_XX")], 1),
+        ("", &[("LC_ALL", "none_XX")], 1),
+    ] {
+        let home = Home::new(&[(".bashrc", rc)], given);
+        let captured = home.capture(Try::Interactive).unwrap();
+        for transport in [Transport::File(9), Transport::Environment] {
+            let output = home.run(&captured, transport, OsStr::new("echo \"$LC_ALL\""));
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(stderr.lines().count(), warnings, "{rc}: {stderr}");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "none_XX\n", "{rc}");
+        }
+    }
+}
+
+#[test]
+fn associative_arrays_come_back_in_their_order() {
+    let rc = r#"declare -A many odd=(["a b"]="]" [$'\n']=")" ["("]="'" ["x]=\"y"]=)
+for ((i = 0; i < 1500; i++)); do many[key $i]=$i; done; unset "many[key 7]"
+orders() { echo "${!many[*]}"; echo "${odd[@]@Q} ${!odd[*]}"; }
+orders >~/order
+"#;
+    let home = Home::new(&[(".bashrc", rc)], &[]);
+    let captured = home.capture(Try::Interactive).unwrap();
+    for transport in [Transport::File(9), Transport::Environment] {
+        let output = home.run(
+            &captured,
+            transport,
+            OsStr::new("orders | cmp - ~/order && wc -c <~/order"),
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{transport:?}");
+        let size: usize = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
+        assert!(size > 10_000, "{size}");
+    }
+}

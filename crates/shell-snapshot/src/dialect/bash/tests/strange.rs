@@ -189,6 +189,17 @@ f51() { case x in (esac) :;; esac; }
 "#,
     ),
     (
+        "restricted, without a function, and with much memory",
+        r#"many=({1..100000}); unset many; set -r
+"#,
+    ),
+    (
+        "very many functions",
+        r#"IFS=x; eval "$(for i in {1..2500}; do echo "f$i() { local a=\"\$1\"; case \$a in x) echo \"\$a\" $i ;; esac; if [ \"\$a\" ]; then echo a; fi; return 0; }"; done)"
+export -f f7; declare -ft f8
+"#,
+    ),
+    (
         "IFS unset",
         r#"unset IFS
 "#,
