@@ -4,6 +4,8 @@ mod bash;
 #[cfg(test)]
 mod case;
 mod fish;
+#[cfg(test)]
+mod on_terminal;
 mod sh;
 mod zsh;
 

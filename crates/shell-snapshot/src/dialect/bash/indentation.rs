@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
     use crate::dialect::bash::functions::{Listings, read};
-    use crate::dialect::bash::tests::on_terminal::SHELL;
+    use crate::dialect::bash::tests::SHELL;
 
     /// What bash prints of functions: all of them, and their names. `None`: it cannot read them.
     fn printed(functions: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {

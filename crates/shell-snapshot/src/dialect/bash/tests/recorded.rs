@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use exec_process::environment::Environment;
 
-use super::on_terminal::frame;
 use crate::Failure;
 use crate::dialect::bash::limits::Limits;
 use crate::dialect::bash::snapshot::{self, Bare};
+use crate::dialect::on_terminal::frame;
 use crate::inventory::{Inventory, LeftOut, Name};
 use crate::sections::Sections;
 use crate::state::{Captured, State};

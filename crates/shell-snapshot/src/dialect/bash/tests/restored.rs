@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 
+use super::Home;
 use super::cases::CASES;
-use super::on_terminal::{Home, status};
 use crate::Failure;
 use crate::dialect::Try;
+use crate::dialect::on_terminal::status;
 use crate::state::Transport;
 
 /// What bash says when it cannot restore something.

@@ -8,8 +8,9 @@ use std::path::Path;
 use exec_process::environment::Environment;
 
 use super::cases::CASES;
-use super::on_terminal::{Home, SHELL, frame};
+use super::{Home, SHELL};
 use crate::dialect::bash::Bash;
+use crate::dialect::on_terminal::frame;
 use crate::dialect::{Dialect, Try};
 use crate::sections::Sections;
 use crate::state::{Captured, Transport};

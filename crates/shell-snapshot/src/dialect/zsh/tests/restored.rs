@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 
+use super::Home;
 use super::cases::CASES;
-use super::on_terminal::{Home, status};
 use super::strange::STRANGE;
 use crate::dialect::Try;
+use crate::dialect::on_terminal::status;
 use crate::dialect::zsh::replay;
 use crate::state::{State, Transport};
 
@@ -151,7 +152,7 @@ fn the_script_is_as_in_a_bare_shell() {
         "echo a; )",
         "set -eu; echo $NOPE; echo no",
     ] {
-        let bare = std::process::Command::new(super::on_terminal::SHELL)
+        let bare = std::process::Command::new(super::SHELL)
             .args(["-fc", script])
             .env_clear()
             .envs(&home.environment)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::generated::Generator;
 use crate::dialect::Try;
-use crate::dialect::bash::tests::on_terminal::Home;
+use crate::dialect::bash::tests::Home;
 use crate::state::Captured;
 
 /// For how long scripts are compared, in seconds, if not for [`SECONDS`].

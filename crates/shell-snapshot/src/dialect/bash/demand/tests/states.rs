@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::dialect::Try;
 use crate::dialect::bash::demand::{Demand, Source};
-use crate::dialect::bash::tests::on_terminal::Home;
+use crate::dialect::bash::tests::Home;
 
 const FUNCTIONS: &str = "f() { g; }\ng() { :; }\nalone() { :; }\nany() { \"$@\"; }\n";
 

@@ -15,21 +15,27 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tempfile::TempDir;
 
 use crate::Failure;
-use crate::dialect::bash::Bash;
 use crate::dialect::{Dialect, Try};
 use crate::sections::{Frame, Sections};
 use crate::state::{Captured, State, Transport};
 
-pub(in crate::dialect::bash) const SHELL: &str = "/bin/bash";
-
-/// A home with startup files, and a working directory.
-pub(in crate::dialect::bash) struct Home {
-    root: TempDir,
-    pub(in crate::dialect::bash) environment: Environment,
+/// A dialect whose shell is on this machine. Without it the tests about it fail, they do not pass.
+pub(super) trait Installed: Dialect {
+    const DIALECT: Self;
+    const SHELL: &'static str;
+    /// Variables of a capture that the tests keep from commands, as the engine does: they are the shell's own.
+    const KEPT_BACK: &'static [&'static str] = &[];
 }
 
-impl Home {
-    pub(in crate::dialect::bash) fn new(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Self {
+/// A home with startup files of a shell, and a working directory.
+pub(super) struct Home<D> {
+    root: TempDir,
+    pub(super) environment: Environment,
+    dialect: D,
+}
+
+impl<D: Installed> Home<D> {
+    pub(super) fn new(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
         for folder in ["home", "work"] {
             fs::create_dir(root.path().join(folder)).unwrap();
@@ -37,6 +43,7 @@ impl Home {
         let mut home = Self {
             root,
             environment: Environment::new(),
+            dialect: D::DIALECT,
         };
         for (path, content) in files {
             let path = home.home().join(path);
@@ -53,7 +60,7 @@ impl Home {
             ("LANG", "C.UTF-8"),
             ("LOGNAME", "tester"),
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-            ("SHELL", SHELL),
+            ("SHELL", D::SHELL),
             ("TERM", "dumb"),
             ("USER", "tester"),
         ];
@@ -67,12 +74,12 @@ impl Home {
         self.root.path().join("home")
     }
 
-    pub(in crate::dialect::bash) fn work(&self) -> PathBuf {
+    pub(super) fn work(&self) -> PathBuf {
         self.root.path().join("work")
     }
 
     /// The text with the folders' names in place of `@HOME@` and `@WORK@`.
-    pub(in crate::dialect::bash) fn placed(&self, text: &str) -> String {
+    pub(super) fn placed(&self, text: &str) -> String {
         let (home, work) = (
             self.home().display().to_string(),
             self.work().display().to_string(),
@@ -81,9 +88,16 @@ impl Home {
     }
 
     /// What the shell makes of its files.
-    pub(in crate::dialect::bash) fn capture(&self, try_: Try) -> Result<Captured, Failure> {
+    pub(super) fn capture(&self, try_: Try) -> Result<Captured, Failure> {
+        assert!(
+            Path::new(D::SHELL).exists(),
+            "these tests are about {}, and it is not there",
+            D::SHELL
+        );
         let frame = frame();
-        let command = Bash.capture(Path::new(SHELL), try_, &frame, &self.environment);
+        let command = self
+            .dialect
+            .capture(Path::new(D::SHELL), try_, &frame, &self.environment);
         let stream = self.root.path().join("stream");
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
@@ -108,7 +122,7 @@ impl Home {
             clippy::zombie_processes,
             reason = "waited for below, also when it only stops"
         )]
-        let shell = Command::new(SHELL)
+        let shell = Command::new("/bin/bash")
             .args(["--norc", "--noprofile", "-c", &wrapper])
             .arg(&stream)
             .args(&command.argv)
@@ -131,32 +145,44 @@ impl Home {
         }
         reader.join().unwrap();
         let stream = fs::read(stream).unwrap();
-        Bash.read(&Sections::read(&stream, &frame.nonce)?, &self.environment)
+        self.dialect
+            .read(&Sections::read(&stream, &frame.nonce)?, &self.environment)
     }
 
     /// A command with the state and the environment of a capture.
-    pub(in crate::dialect::bash) fn run(
-        &self,
-        captured: &Captured,
-        transport: Transport,
-        script: &OsStr,
-    ) -> Output {
+    pub(super) fn run(&self, captured: &Captured, transport: Transport, script: &OsStr) -> Output {
         self.run_state(&captured.state, &captured.environment, transport, script)
     }
 
-    pub(in crate::dialect::bash) fn run_state(
+    pub(super) fn run_state(
         &self,
         state: &State,
         environment: &Environment,
         transport: Transport,
         script: &OsStr,
     ) -> Output {
-        let replay = Bash
-            .replay(Path::new(SHELL), state, transport, script, &[])
+        self.run_keeping(state, environment, &Environment::new(), transport, script)
+    }
+
+    /// The same, with what tells the state which variables the request itself sets.
+    pub(super) fn run_keeping(
+        &self,
+        state: &State,
+        environment: &Environment,
+        kept: &Environment,
+        transport: Transport,
+        script: &OsStr,
+    ) -> Output {
+        let replay = self
+            .dialect
+            .replay(Path::new(D::SHELL), state, transport, script, &[])
             .unwrap();
         let mut environment = environment.clone();
-        environment.retain(|name, _| !replay.unset.contains(name));
+        environment.retain(|name, _| {
+            !replay.unset.contains(name) && !D::KEPT_BACK.iter().any(|kept_back| name == kept_back)
+        });
         environment.extend(replay.set);
+        environment.extend(kept.clone());
         let file = self.root.path().join("state");
         fs::write(&file, replay.file.as_ref().unwrap_or(&state.file)).unwrap();
         let descriptor = matches!(transport, Transport::File(_));
@@ -183,7 +209,7 @@ impl Home {
     }
 }
 
-pub(in crate::dialect::bash) fn frame() -> Frame {
+pub(super) fn frame() -> Frame {
     Frame {
         nonce: "0123456789abcdef0123456789abcdef".to_owned(),
         descriptor: 200,
@@ -191,7 +217,7 @@ pub(in crate::dialect::bash) fn frame() -> Frame {
 }
 
 /// As a shell would tell it.
-pub(in crate::dialect::bash) fn status(output: &Output) -> i32 {
+pub(super) fn status(output: &Output) -> i32 {
     output
         .status
         .code()
