@@ -297,6 +297,12 @@ fn bash_that_misbehaves_as_only_bash_can() {
                 false,
                 ATTEMPT,
             ),
+            act(
+                "becomes another program that fails, if it is interactive",
+                "case $- in *i*) exec false ;; esac\n",
+                true,
+                AT_ONCE,
+            ),
             act("opens few files", "ulimit -n 8\n", true, AT_ONCE),
             act("writes no files", "ulimit -f 0\n", true, AT_ONCE),
             act("is restricted", "set -r\n", true, AT_ONCE),

@@ -1,7 +1,8 @@
 //! A state that is too large, and a shell that yields none, is told with its reason, and costs a command its state only.
 
 use exec_tests::home::Shell;
-use exec_tests::{BASH, FISH, Home, SH, Server, ZSH, ours_only};
+use exec_tests::{BASH, FISH, Home, SH, Server, ZSH, ours_only, target};
+use serde_json::json;
 
 /// A file of every interactive shell that a plain login shell does not read, where there is one.
 fn startup_file(shell: Shell) -> &'static str {
@@ -85,5 +86,54 @@ fn what_is_just_not_too_large_is_restored() {
                 "{shell:?}"
             );
         }
+    }
+}
+
+#[test]
+fn what_no_program_can_be_given_keeps_no_command_from_starting() {
+    ours_only!();
+    // More than execve(2) takes of one variable, and, of a shell with a small stack, of all.
+    let large = "$(head -c 200000 /dev/zero | tr '\\0' x)";
+    let many: String = (0..4)
+        .map(|at| format!("export LARGE_{at}=$(head -c 100000 /dev/zero | tr '\\0' x)\n"))
+        .collect();
+    for shell in [BASH, ZSH, SH, FISH] {
+        let (text, tells) = if shell == FISH {
+            (
+                format!("set -gx BIG {}\nset -g SMALL 1\n", &large[1..]),
+                "echo $SMALL",
+            )
+        } else {
+            (format!("export BIG={large}\nSMALL=1\n"), "echo $SMALL")
+        };
+        let home = Home::new(&[(startup_file(shell), &text)]);
+        let server = Server::start();
+        for _ in 0..2 {
+            let process = server.spawn(home.command(shell, tells));
+            assert_eq!(process.closed(), 0, "{shell:?}: {}", process.text());
+            assert_eq!(process.stream("stdout"), b"1\n", "{shell:?}: {}", process.text());
+        }
+        if shell == ZSH {
+            let described = server.ok("shellSnapshot/describe", home.params(shell));
+            let left_out = described["snapshot"]["leftOut"].to_string();
+            assert!(left_out.contains("variable BIG"), "{described}");
+        }
+        // A script that fits only without what would be put in front of it.
+        let script = format!(": {}", "x".repeat(128 * 1024 - 3));
+        let process = server.spawn(home.command(shell, &script));
+        assert_eq!(process.closed(), 0, "{shell:?}: {}", process.text());
+    }
+    let home = Home::new(&[(".bashrc", &format!("{many}SMALL=1\n"))]);
+    let mut command = ["/bin/sh", "-c", "ulimit -S -s 1024; exec \"$@\"", "sh"]
+        .map(str::to_owned)
+        .to_vec();
+    command.extend_from_slice(target::server_command());
+    let server = Server::builder().command(command).start();
+    server.ok("initialize", json!({"clientName": "exec-tests"}));
+    server.notify("initialized", json!({}));
+    for _ in 0..2 {
+        let process = server.spawn(home.command(BASH, "echo $SMALL; /bin/echo ran"));
+        assert_eq!(process.closed(), 0, "{}", process.text());
+        assert_eq!(process.stream("stdout"), b"1\nran\n", "{}", process.text());
     }
 }

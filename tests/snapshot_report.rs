@@ -205,7 +205,7 @@ fn a_startup_that_fails_is_told_with_its_line_and_a_way_out() {
         ),
         (
             "x=1\nexec sh -c 'exit 3'\n",
-            "its startup files ended it with an error.",
+            "the shell ended, or became another program, before its startup was done.",
             "It ended at ~/.bashrc, line 2, with status 3 (seen in a second run, traced).",
         ),
         (

@@ -71,6 +71,8 @@ struct Progress {
     start: Option<Result<u32, StartError>>,
     /// How its leader ended, once it has.
     ended: Option<Ended>,
+    /// What the leader was called in the end.
+    comm: [u8; 16],
     /// Nothing of it is left.
     tree_ended: bool,
     /// What was asked of it last.
@@ -112,6 +114,7 @@ impl Hidden {
             progress: Mutex::new(Progress {
                 start: None,
                 ended: None,
+                comm: [0; 16],
                 tree_ended: false,
                 asked: Asked::Nothing,
                 paths: Some(LaunchPaths::of(&launch)),
@@ -138,6 +141,15 @@ impl Hidden {
     /// Waits until its leader has ended; the same answer each time.
     pub async fn exited(&self) -> Ended {
         self.record.when(|progress| progress.ended).await
+    }
+
+    /// What its leader was called when it ended: the file name of the program that it was last, cut to 15 bytes. `None`:
+    /// it has not ended, or this is not known.
+    #[must_use]
+    pub fn last_program(&self) -> Option<Vec<u8>> {
+        let comm = self.record.lock().comm;
+        let line_end = comm.iter().position(|byte| *byte == b'\n')?;
+        Some(comm[..line_end].to_vec())
     }
 
     /// Waits until nothing of it is left, or the warden that knew it is lost.
@@ -359,6 +371,7 @@ impl HiddenSet {
             };
             record.update(|progress| {
                 progress.ended.get_or_insert(ended);
+                progress.comm = exit.comm;
                 progress.tree_ended = exit.tree_ended;
             });
         }

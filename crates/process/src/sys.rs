@@ -179,6 +179,20 @@ pub(crate) fn stopped_child(which: Children) -> Option<i32> {
     }
 }
 
+/// Bytes of what a process is called: a line of at most 15, and NULs.
+pub(crate) const COMM_BYTES: usize = 16;
+
+/// What a process is called that is dead and not yet reaped: the file name of the program it was last, cut to 15 bytes,
+/// and a line feed. All NUL: not known.
+pub(crate) fn comm(pid: i32) -> [u8; COMM_BYTES] {
+    let mut comm = [0; COMM_BYTES];
+    if let Ok(text) = std::fs::read(format!("/proc/{pid}/comm")) {
+        let length = text.len().min(COMM_BYTES);
+        comm[..length].copy_from_slice(&text[..length]);
+    }
+    comm
+}
+
 /// Which children are asked about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Children {

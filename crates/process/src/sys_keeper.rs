@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
+use crate::sys::COMM_BYTES;
 use crate::sys_child::{ChildPlan, arrange_descriptors, bind_to_parent, exit_raw, kept_child, step};
 use crate::sys_raw::{call3, call5, clone_arguments, clone_with};
 
@@ -41,6 +42,8 @@ pub(crate) struct Record {
     pub(crate) tree_ended: u32,
     /// The leader.
     pub(crate) pid: i32,
+    /// EXITED, with an error: what the leader was called, as [`sys::comm`](crate::sys::comm) has it.
+    pub(crate) comm: [u8; COMM_BYTES],
 }
 
 /// Bytes of a record on the pipe.
@@ -49,7 +52,7 @@ pub(crate) const RECORD_BYTES: usize = size_of::<Record>();
 impl Record {
     /// Reads one as it came from the pipe.
     pub(crate) fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Self {
-        // SAFETY: the record is plain integers without padding (8 + 4 + 4 + 4 × 8 + 4 + 4 bytes), for which
+        // SAFETY: the record is plain integers without padding (8 + 4 + 4 + 4 × 8 + 4 + 4 + 16 bytes), for which
         // every bit pattern is valid; the read needs no alignment.
         unsafe { bytes.as_ptr().cast::<Self>().read_unaligned() }
     }
@@ -145,7 +148,7 @@ pub(crate) unsafe extern "C" fn keeper(argument: *mut c_void) -> ! {
 /// Reaps until nothing is left.
 fn keep(plan: &ChildPlan, leader: isize) -> ! {
     loop {
-        let Some(pid) = next_dead() else {
+        let Some((pid, with_error)) = next_dead() else {
             send(
                 plan,
                 &Record {
@@ -163,6 +166,11 @@ fn keep(plan: &ChildPlan, leader: isize) -> ! {
         }
         let at = monotonic();
         plan.leader_reaped.store(true, Ordering::SeqCst);
+        // A dead process is called what it was called until it is reaped.
+        let mut comm = [0; COMM_BYTES];
+        if with_error {
+            read_proc(pid as u32, *b"comm", &mut comm);
+        }
         let Some((_, status, usage)) = reap(pid, 0) else {
             continue;
         };
@@ -186,6 +194,7 @@ fn keep(plan: &ChildPlan, leader: isize) -> ! {
                 max_rss_kib: usage.ru_maxrss as u64,
                 tree_ended: u32::from(!left),
                 pid: leader as i32,
+                comm,
             },
         );
         if !left {
@@ -225,8 +234,9 @@ fn send(plan: &ChildPlan, record: &Record) {
     }
 }
 
-/// Waits for a child to end, without reaping it. `None`: there is no child.
-fn next_dead() -> Option<isize> {
+/// Waits for a child to end, without reaping it: its process id, and whether it exited with an error. `None`: there is
+/// no child.
+fn next_dead() -> Option<(isize, bool)> {
     loop {
         // SAFETY: siginfo_t is integers and pointers, for which all zero is a value.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
@@ -244,8 +254,9 @@ fn next_dead() -> Option<isize> {
             )
         };
         if done == 0 {
-            // SAFETY: waitid(2) without WNOHANG succeeded, so it has filled the member for children.
-            return Some(unsafe { info.si_pid() } as isize);
+            // SAFETY: waitid(2) without WNOHANG succeeded, so it has filled the members for children.
+            let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
+            return Some((pid as isize, info.si_code == libc::CLD_EXITED && status != 0));
         }
         if done != -(libc::EINTR as isize) {
             return None;
@@ -307,7 +318,20 @@ pub(crate) const FORK_NO_EXEC: u64 = 0x40;
 
 /// The leader is dead or dying and never executed anything.
 fn died_before_exec(pid: u32) -> bool {
-    let mut path = *b"/proc/0000000000/stat\0";
+    let mut text = [0u8; 512];
+    let length = read_proc(pid, *b"stat", &mut text);
+    let Some(text) = text.get(..length) else {
+        return false;
+    };
+    stat_flags(text).is_some_and(|flags| flags & FORK_NO_EXEC != 0)
+}
+
+/// Reads the beginning of a file of `/proc/PID`: so many bytes. 0: it cannot be read.
+fn read_proc(pid: u32, file: [u8; 4], text: &mut [u8]) -> usize {
+    let mut path = *b"/proc/0000000000/....\0";
+    for (offset, byte) in file.iter().enumerate() {
+        path[17 + offset] = *byte;
+    }
     let mut rest = pid;
     // Leading zeroes are not allowed there: write the digits from the right, then begin at the first one.
     let mut first = 16;
@@ -321,7 +345,6 @@ fn died_before_exec(pid: u32) -> bool {
     for (offset, byte) in b"/proc/".iter().enumerate() {
         path[start + offset] = *byte;
     }
-    let mut text = [0u8; 512];
     // SAFETY: openat(2) reads the path from `start` to the NUL at its end; read(2) writes at most the buffer's
     // length; close(2) closes the descriptor that was opened just now and is nobody else's.
     let length = unsafe {
@@ -334,7 +357,7 @@ fn died_before_exec(pid: u32) -> bool {
             0,
         );
         if fd < 0 {
-            return false;
+            return 0;
         }
         let length = call3(
             libc::SYS_read,
@@ -345,10 +368,7 @@ fn died_before_exec(pid: u32) -> bool {
         call3(libc::SYS_close, fd as usize, 0, 0);
         length
     };
-    let Some(text) = text.get(..length.max(0) as usize) else {
-        return false;
-    };
-    stat_flags(text).is_some_and(|flags| flags & FORK_NO_EXEC != 0)
+    length.max(0) as usize
 }
 
 /// Field 9 of a stat line; the name in field 2 may hold anything, so counting begins after its last `)`.

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use exec_process::environment::Environment;
 use exec_process::{Inherited, Rewrite};
 
+use crate::environment::execve;
 use crate::sealed::SealedFile;
 use crate::snapshot::{ReplayKind, Snapshot};
 use crate::state::Transport;
@@ -93,6 +94,26 @@ impl<'a> LoginScript<'a> {
         };
         environment.extend(replay.set);
         environment.extend(kept);
+        if !execve::takes_arguments(&replay.argv) {
+            return Err(Unrestored::TooLarge);
+        }
+        let excess = |environment: &Environment| {
+            execve::taken(&replay.argv, environment).saturating_sub(execve::room())
+        };
+        let too_much = excess(&environment);
+        if too_much > 0 {
+            let left_out = snapshot
+                .difference
+                .withdraw(&mut environment, &request.environment, too_much);
+            if excess(&environment) > 0 {
+                return Err(Unrestored::TooLarge);
+            }
+            tracing::warn!(
+                shell = request.shell.name(),
+                left_out,
+                "a command's environment with all of its snapshot would be larger than a program can be given"
+            );
+        }
         Ok(Rewrite {
             argv: replay.argv,
             arg0: replay.arg0.or_else(|| self.arg0.map(OsStr::to_os_string)),
@@ -130,6 +151,9 @@ pub(crate) enum Unrestored {
     /// The shell has no way to read it.
     #[error("the state cannot travel")]
     NoTransport,
+    /// With it, the command is more than execve(2) takes.
+    #[error("the command with it is larger than a program can be given")]
+    TooLarge,
     /// It could not be opened.
     #[error("the state could not be opened: {0}")]
     Descriptor(io::ErrorKind),

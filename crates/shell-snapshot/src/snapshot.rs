@@ -1,6 +1,7 @@
 //! One snapshot: what a capture found, ready to be given to commands.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +12,12 @@ use exec_protocol::limits::SnapshotLimits;
 use crate::cache::Alike;
 use crate::dialect::Dialect;
 use crate::environment::Difference;
+use crate::environment::execve::takes_variable;
+use crate::inventory::LeftOut;
 use crate::replay::DESCRIPTOR;
 use crate::sealed::SealedFile;
 use crate::sections::Sections;
-use crate::state::{State, Transport};
+use crate::state::{Captured, State, Transport};
 use crate::{Failure, Inventory};
 
 /// A snapshot.
@@ -84,7 +87,8 @@ impl Snapshot {
         took: Duration,
     ) -> Result<Self, Failure> {
         let sections = Sections::read(&capture.stream, &capture.nonce)?;
-        let captured = dialect.read(&sections, &capture.given)?;
+        let mut captured = dialect.read(&sections, &capture.given)?;
+        captured.leave_out_what_no_program_is_given();
         let difference = Difference::between(&capture.given, &captured.environment);
         if difference.bytes() > limits.environment_bytes {
             return Err(Failure::EnvironmentTooLarge);
@@ -128,6 +132,23 @@ impl Snapshot {
 impl Alike for Arc<Snapshot> {
     fn is_like(&self, other: &Self) -> bool {
         self.difference == other.difference && self.state == other.state && self.inventory == other.inventory
+    }
+}
+
+impl Captured {
+    /// What a shell holds and execve(2) does not take, and the state does not bring either.
+    fn leave_out_what_no_program_is_given(&mut self) {
+        let left_out = &mut self.inventory.left_out;
+        self.environment.retain(|name, value| {
+            let takes = takes_variable(name.as_bytes(), value.as_bytes());
+            if !takes {
+                left_out.push(LeftOut {
+                    what: [b"variable ", name.as_bytes()].concat(),
+                    why: "it is exported, and larger than what a program can be given in one variable",
+                });
+            }
+            takes
+        });
     }
 }
 

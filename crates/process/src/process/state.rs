@@ -221,6 +221,7 @@ mod tests {
             out_of_memory,
             at: Instant::now(),
             tree_ended: true,
+            comm: [0; 16],
         }
     }
 

@@ -87,6 +87,22 @@ async fn a_signal_is_told_as_one() {
 }
 
 #[tokio::test]
+async fn what_it_was_in_the_end_is_told_where_it_is_known() {
+    for (comm, name) in [
+        (*b"tmux\n\0\0\0\0\0\0\0\0\0\0\0", Some(&b"tmux"[..])),
+        (*b"a-program-of-a-\n", Some(b"a-program-of-a-")),
+        ([0; 16], None),
+    ] {
+        let stage = stage();
+        let (hidden, launch) = stage.run_hidden();
+        assert_eq!(hidden.last_program(), None, "it has not ended");
+        stage.events.exited(launch.id, Exit { comm, ..exit(1) });
+        hidden.exited().await;
+        assert_eq!(hidden.last_program().as_deref(), name);
+    }
+}
+
+#[tokio::test]
 async fn a_start_that_fails_says_why_and_leaves_nothing() {
     let stage = stage();
     let (hidden, launch) = stage.hide();

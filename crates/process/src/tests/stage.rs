@@ -156,6 +156,7 @@ pub(super) fn exit(code: i32) -> Exit {
         out_of_memory: false,
         at: Instant::now().into_std(),
         tree_ended: true,
+        comm: [0; 16],
     }
 }
 

@@ -14,7 +14,7 @@ use super::message::{ExitReport, Report};
 use super::report::{FailedStep, LaunchFailure};
 use super::tracker::Tracker;
 use super::tree;
-use crate::sys::{self, Children, Reaped};
+use crate::sys::{self, COMM_BYTES, Children, Reaped};
 use crate::sys_keeper::{RECORD_BYTES, Record, kind};
 
 impl Main {
@@ -31,10 +31,15 @@ impl Main {
                 // Its start, if that is still open.
                 self.child_left(id);
             }
+            let job = id.and_then(|id| self.jobs.get(&id));
+            let comm = match job.map(|job| &job.track) {
+                Some(Track::Cgroup { .. }) => sys::comm(pid),
+                _ => Default::default(),
+            };
             let Some(reaped) = sys::reap(pid) else { return };
             self.by_pid.remove(&pid);
             match id.and_then(|id| Some((id, &self.jobs.get(&id)?.track))) {
-                Some((id, Track::Cgroup { .. })) => self.leader_reaped(id, &reaped),
+                Some((id, Track::Cgroup { .. })) => self.leader_reaped(id, &reaped, comm),
                 Some((id, Track::Keeper { .. })) => self.keeper_reaped(id, &reaped),
                 // An orphan of some tree; its cgroup knows the rest.
                 None => {}
@@ -56,7 +61,7 @@ impl Main {
         }
     }
 
-    fn leader_reaped(&mut self, id: u64, reaped: &Reaped) {
+    fn leader_reaped(&mut self, id: u64, reaped: &Reaped, comm: [u8; COMM_BYTES]) {
         let at = monotonic();
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let Track::Cgroup { cgroup, failure, .. } = &mut job.track else {
@@ -80,6 +85,7 @@ impl Main {
             max_rss_kib: reaped.max_rss_kib,
             out_of_memory: cgroup.out_of_memory(),
             tree_ended,
+            comm,
         };
         self.report(Report::Exited(report));
         if tree_ended {
@@ -227,6 +233,7 @@ impl Main {
                     max_rss_kib: record.max_rss_kib,
                     out_of_memory: false,
                     tree_ended,
+                    comm: record.comm,
                 }));
             }
             kind::TREE_ENDED => {
@@ -271,6 +278,7 @@ impl Main {
                 max_rss_kib: 0,
                 out_of_memory: false,
                 tree_ended: false,
+                comm: Default::default(),
             })),
             Stage::Exited => {}
         }

@@ -329,6 +329,7 @@ fn exit(report: &ExitReport) -> Exit {
         out_of_memory: report.out_of_memory,
         at: instant(report.at),
         tree_ended: report.tree_ended,
+        comm: report.comm,
     }
 }
 

@@ -14,6 +14,7 @@ use super::launch::Launch;
 use super::report::{FailedStep, LaunchFailure};
 use super::wire::{Fields, Frame, FrameBuilder, Malformed};
 use crate::command::INHERITED_NUMBERS;
+use crate::sys::COMM_BYTES;
 use crate::sys_spawn::Strings;
 
 const LAUNCH: u8 = 1;
@@ -246,6 +247,14 @@ pub(super) struct ExitReport {
     pub(super) max_rss_kib: u64,
     pub(super) out_of_memory: bool,
     pub(super) tree_ended: bool,
+    /// As [`crate::sys::comm`] has it.
+    pub(super) comm: [u8; COMM_BYTES],
+}
+
+/// The two halves.
+fn exit_comm(comm: [u8; COMM_BYTES]) -> (u64, u64) {
+    let whole = u128::from_le_bytes(comm);
+    (whole as u64, (whole >> 64) as u64)
 }
 
 fn enforcement_code(value: Option<Enforcement>) -> u8 {
@@ -299,6 +308,8 @@ impl Report {
                     .u64(exit.max_rss_kib)
                     .u8(u8::from(exit.out_of_memory))
                     .u8(u8::from(exit.tree_ended))
+                    .u64(exit_comm(exit.comm).0)
+                    .u64(exit_comm(exit.comm).1)
             }
             Self::TreeEnded { id } => FrameBuilder::new(TREE_ENDED, 0).u64(id),
             Self::Unfit { step, errno } => {
@@ -369,6 +380,7 @@ impl Report {
                     max_rss_kib: fields.u64()?,
                     out_of_memory: fields.u8()? != 0,
                     tree_ended: fields.u8()? != 0,
+                    comm: (u128::from(fields.u64()?) | u128::from(fields.u64()?) << 64).to_le_bytes(),
                 }))
             }
             TREE_ENDED => Some(Self::TreeEnded { id: fields.u64()? }),
@@ -430,6 +442,7 @@ mod tests {
             max_rss_kib: 0,
             out_of_memory: true,
             tree_ended: false,
+            comm: *b"0123456789abcde\n",
         }));
         round_trip(Report::TreeEnded { id: 0 });
         for step in WardenStep::ALL {

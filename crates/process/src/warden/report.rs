@@ -86,6 +86,8 @@ pub struct Exit {
     pub at: Instant,
     /// Nothing it started is left.
     pub tree_ended: bool,
+    /// What it was called in the end: a line, padded with NULs; all NUL: not known.
+    pub comm: [u8; 16],
 }
 
 /// What the warden reports. Called on the runtime's thread, in order per launch:

@@ -4,6 +4,8 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use exec_process::environment::{Environment, OF_ONE_CALL};
@@ -104,6 +106,7 @@ pub(super) async fn run(
         read = reader.until_end() => read.map_or_else(Ending::Failed, Ending::Complete),
         ended = hidden.exited() => reader.rest().unwrap_or(match ended {
             Ended::Exited(0) | Ended::Killed(_) => Ending::Left,
+            Ended::Exited(_) if is_another(&request.path, hidden.last_program().as_deref()) => Ending::Left,
             Ended::Exited(_) => Ending::Failed(Failure::NonzeroExit),
             Ended::NotStarted => Ending::Failed(Failure::SpawnFailed),
             Ended::WardenLost => Ending::Failed(Failure::WaitFailed),
@@ -141,6 +144,14 @@ impl Ending<()> {
             Self::Failed(failure) => Ending::Failed(failure),
         }
     }
+}
+
+/// Whether what ended with an error was no longer the shell: it became another program (exec), and that failed.
+fn is_another(shell: &Path, ended: Option<&[u8]>) -> bool {
+    /// Bytes of a program's file name that the system keeps.
+    const KEPT: usize = 15;
+    let name = shell.file_name().unwrap_or_default().as_bytes();
+    ended.is_some_and(|ended| ended != &name[..name.len().min(KEPT)])
 }
 
 /// The number that the shell finds its end under. `limit`: of open files.
@@ -273,6 +284,18 @@ async fn attend(terminal: &AsyncFd<OwnedFd>, limits: &SnapshotLimits) -> Infalli
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_that_became_another_program_is_told_from_one_that_left() {
+        for (shell, ended, another) in [
+            ("/bin/bash", Some(&b"bash"[..]), false),
+            ("/bin/bash", Some(b"tmux"), true),
+            ("/bin/bash", None, false),
+            ("/opt/a-shell-of-a-long-name", Some(b"a-shell-of-a-lo"), false),
+        ] {
+            assert_eq!(is_another(Path::new(shell), ended), another, "{shell} {ended:?}");
+        }
+    }
 
     #[test]
     fn the_descriptor_is_below_the_limit_of_open_files() {

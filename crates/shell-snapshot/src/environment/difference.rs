@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use exec_process::environment::{self, Environment, OF_ONE_CALL, is_private};
 use exec_protocol::{EnvPolicy, Inherit};
 
-use super::proxy;
+use super::{execve, proxy};
 use crate::capture::GUARD;
 
 /// Variables that belong to one shell or one terminal, and not to the user's setup.
@@ -65,6 +65,40 @@ impl Difference {
     /// Names unset.
     pub(crate) fn unset_names(&self) -> impl Iterator<Item = &OsStr> {
         self.unset.iter().map(OsString::as_os_str)
+    }
+
+    /// Takes those variables out of an environment, of those that it set, without which a command can be started;
+    /// the largest first. Gives their number.
+    pub(crate) fn withdraw(
+        &self,
+        environment: &mut Environment,
+        prepared: &Environment,
+        bytes: usize,
+    ) -> usize {
+        let mut largest: Vec<(usize, &OsString)> = self
+            .set
+            .iter()
+            .filter(|(name, value)| environment.get(*name) == Some(*value))
+            .map(|(name, value)| (execve::variable(name, value), name))
+            .collect();
+        largest.sort_unstable_by(|a, b| b.cmp(a));
+        let (mut gained, mut withdrawn) = (0, 0);
+        for (takes, name) in largest {
+            if gained >= bytes {
+                break;
+            }
+            environment.remove(name);
+            gained += takes;
+            withdrawn += 1;
+            // As the request has it, where that is less.
+            if let Some(value) = prepared.get(name)
+                && execve::variable(name, value) < takes
+            {
+                gained -= execve::variable(name, value);
+                environment.insert(name.clone(), value.clone());
+            }
+        }
+        withdrawn
     }
 
     /// What it takes in an environment, as execve(2) counts: `NAME=value` and a NUL.
@@ -216,6 +250,29 @@ mod tests {
         let difference = Difference::between(&given, &left);
         assert_eq!(difference.set, environment(&[("EDITOR", "vi")]));
         assert_eq!(difference.unset, BTreeSet::new());
+    }
+
+    #[test]
+    fn the_largest_are_withdrawn_until_there_is_room() {
+        let prepared = environment(&[("A", "1"), ("P", "/bin")]);
+        let left = environment(&[
+            ("A", "1"),
+            ("B", &"b".repeat(99)),
+            ("C", "c"),
+            ("P", &"/".repeat(50)),
+        ]);
+        let difference = Difference::between(&prepared, &left);
+        for (bytes, names, path) in [
+            (0, &["A", "B", "C", "P"][..], 50),
+            (1, &["A", "C", "P"], 50),
+            (111, &["A", "C", "P"], 4),
+            (10_000, &["A", "P"], 4),
+        ] {
+            let mut environment = left.clone();
+            difference.withdraw(&mut environment, &prepared, bytes);
+            assert!(environment.keys().eq(names.iter()), "{bytes}: {environment:?}");
+            assert_eq!(environment[OsStr::new("P")].len(), path, "{bytes}");
+        }
     }
 
     fn any_environment() -> impl Strategy<Value = Environment> {

@@ -223,6 +223,14 @@ pub(super) fn read(options: &[u8], shopt: &[u8]) -> Result<Options, Failure> {
 }
 
 impl Options {
+    /// Turns that one of `shopt` off, if it is, though it is off in every shell that starts: something turned it on.
+    pub(super) fn restate(&mut self, name: &str) {
+        let stated = self.on.iter().chain(&self.off).any(|known| known == name);
+        if !stated {
+            self.off.push(name.to_owned());
+        }
+    }
+
     /// Whether every option that differs from a bare shell leaves alone how a script is read and what it runs.
     pub(super) fn are_plain(&self) -> bool {
         self.names

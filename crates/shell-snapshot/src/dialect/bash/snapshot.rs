@@ -65,7 +65,10 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment, bare: &Bare) ->
     for (_, definition) in &mut functions.definitions {
         *definition = without_indentation(definition);
     }
-    let options = options::read(&section("options")?, &section("shopt")?)?;
+    let mut options = options::read(&section("options")?, &section("shopt")?)?;
+    if variables.ignores_when_globbing() {
+        options.restate("dotglob");
+    }
     let limits = limits::statement(&limits::of_ulimit(&section("limits")?), &bare.limits);
     let aliases = section("aliases")?;
     let aliases = Aliases::read(&aliases)?;

@@ -7,8 +7,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use exec_process::environment::Environment;
 
-use super::words::{Word, statements};
+use super::words::{Word, quoted, statements};
 use crate::Failure;
+use crate::environment::execve::takes_variable;
 use crate::inventory::{LeftOut, Name};
 
 /// The shell's own: it has them anew in each process, or they say what it did last.
@@ -110,6 +111,10 @@ const LOCALE: &[&str] = &[
     "LC_TIME",
 ];
 
+/// Of a variable that is too large for any environment the environment brings so many bytes, and the state the whole:
+/// what becomes of the one, by the policy and by the request, becomes of the other.
+const STAND_IN_BYTES: usize = 1024;
+
 /// The variables of a capture.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Variables {
@@ -129,6 +134,14 @@ pub(super) struct Variables {
     pub(super) names: BTreeSet<Name>,
     /// What cannot be kept.
     pub(super) left_out: Vec<LeftOut>,
+}
+
+impl Variables {
+    /// Whether GLOBIGNORE is assigned, which turns an option on.
+    pub(super) fn ignores_when_globbing(&self) -> bool {
+        const NAME: &str = "GLOBIGNORE";
+        self.names.contains(NAME.as_bytes()) || self.environment.contains_key(OsStr::new(NAME))
+    }
 }
 
 struct Variable<'a> {
@@ -322,10 +335,12 @@ pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<
             continue;
         }
         let name = OsString::from_vec(variable.name.to_vec());
-        read.environment.insert(
-            name,
-            OsString::from_vec(variable.value.clone().unwrap_or_default()),
-        );
+        let mut value = variable.value.clone().unwrap_or_default();
+        if !takes_variable(variable.name, &value) {
+            value.truncate(STAND_IN_BYTES);
+            after.extend(in_place_of(&value, &variable));
+        }
+        read.environment.insert(name, OsString::from_vec(value));
         if variable.is_one_of(SET_AT_START) {
             declarations.add(&variable);
         } else {
@@ -348,6 +363,20 @@ pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<
 /// A request may state a variable that the startup files unset or no longer export: then that is what counts.
 fn unless_passed_on(name: &[u8]) -> Vec<u8> {
     [b"[[ ${", name, b"@a} == *x* ]] || "].concat()
+}
+
+/// Puts a value that no environment takes in place of what stands for it there.
+fn in_place_of(stand_in: &[u8], variable: &Variable<'_>) -> Vec<u8> {
+    [
+        b"[[ ${",
+        variable.name,
+        b"-} != ",
+        &quoted(stand_in),
+        b" ]] || ",
+        variable.assignment,
+        b"\n",
+    ]
+    .concat()
 }
 
 /// What a variable that the environment brings still lacks. The policy may have kept it away: then it stays away.

@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use exec_process::environment::Environment;
 
 use super::values::{quote, unescape};
+use crate::environment::execve::takes_variable;
 use crate::inventory::Name;
 use crate::sections::Sections;
 use crate::state::{Captured, State};
@@ -54,9 +55,6 @@ const END_EVENTS: &[&[u8]] = &[
     b" --on-process-exit ",
     b" --on-job-exit ",
 ];
-
-/// What execve(2) takes of one variable.
-const VARIABLE_BYTES: usize = 128 * 1024;
 
 /// A variable in one of its scopes.
 #[derive(Debug, PartialEq, Eq)]
@@ -239,8 +237,7 @@ fn restore_variables(
         }
         let name = OsString::from_vec(variable.name.to_vec());
         // Scopes are shown from the inside: the first one hides the others.
-        // What execve(2) takes of one variable: `NAME=VALUE` and a NUL. A shell can hold one that is larger.
-        let fits = variable.name.len() + variable.joined().len() + 2 <= VARIABLE_BYTES;
+        let fits = takes_variable(variable.name, &variable.joined());
         if variable.exported && fits && !environment.contains_key(&name) {
             environment.insert(name, OsString::from_vec(variable.joined()));
         }
@@ -260,7 +257,8 @@ fn restore_variables(
             .iter()
             .flat_map(|element| [b" ".as_slice(), &quote(element)].concat())
             .collect();
-        if variable.exported && fits {
+        // fish takes no IFS from there.
+        if variable.exported && fits && variable.name != b"IFS" {
             // The environment brings it. It cannot bring that it is a list, nor that it is joined with colons; that
             // is only right for the value that was captured.
             let whole = if variable.path {
@@ -290,12 +288,16 @@ fn restore_variables(
         if !SYSTEM.contains(&variable.name) && !variable.exported {
             inventory.variables.insert(variable.name.to_vec());
         }
-        let path: &[u8] = if variable.path {
-            b" --unexport --path "
+        let exported: &[u8] = if variable.exported && fits {
+            b" --export"
         } else {
-            b" --unexport "
+            b" --unexport"
         };
-        push(state, &[b"builtin set ", scope, path, variable.name, &values]);
+        let path: &[u8] = if variable.path { b" --path " } else { b" " };
+        push(
+            state,
+            &[b"builtin set ", scope, exported, path, variable.name, &values],
+        );
     }
     if universal {
         inventory.left_out.push(LeftOut {

@@ -125,6 +125,13 @@ const CASES: &[Case] = &[
         code: 0,
     },
     Case {
+        name: "separators",
+        files: &[(CONFIG, "set -gx IFS :\n")],
+        script: "env | grep ^IFS; count (printf 'a:b\\nc')",
+        stdout: "IFS=:\n2\n",
+        code: 0,
+    },
+    Case {
         name: "status",
         files: &[(CONFIG, "function f; return 3; end\n")],
         script: "echo $status $argv; f",

@@ -8,10 +8,11 @@ use exec_process::environment::Environment;
 
 use super::definitions::{Definitions, Function, find};
 use super::listing::{
-    assignments, fits_environment, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on,
-    restore_limits, restore_traps, traps,
+    assignments, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on, restore_limits,
+    restore_traps, traps,
 };
 use super::words::{is_name, quote};
+use crate::environment::execve::takes_variable;
 use crate::inventory::Name;
 use crate::sections::Sections;
 use crate::state::{Captured, State};
@@ -131,7 +132,7 @@ fn last_line(mut text: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
 fn environment(exports: Vec<(Name, Option<Vec<u8>>)>, given: &Environment) -> Environment {
     let mut environment = not_for_shells(given);
     for (name, value) in exports {
-        if let Some(value) = value.filter(|value| fits_environment(&name, value)) {
+        if let Some(value) = value.filter(|value| takes_variable(&name, value)) {
             environment.insert(OsString::from_vec(name), OsString::from_vec(value));
         }
     }
@@ -151,7 +152,7 @@ fn variables(
         }
         // The environment brings what is exported, but no shell takes IFS from there.
         let exported = exported.contains(name.as_slice());
-        let brought = exported && name != b"IFS" && fits_environment(&name, &value);
+        let brought = exported && name != b"IFS" && takes_variable(&name, &value);
         if is_ephemeral(&name) || brought {
             continue;
         }

@@ -133,14 +133,6 @@ pub(super) fn is_ephemeral(name: &[u8]) -> bool {
     )
 }
 
-/// What execve(2) takes of one variable: `NAME=VALUE` and a NUL.
-const VARIABLE_BYTES: usize = 128 * 1024;
-
-/// Whether a variable can be handed to a program at all. A shell can hold one that cannot.
-pub(super) fn fits_environment(name: &[u8], value: &[u8]) -> bool {
-    name.len() + value.len() + 2 <= VARIABLE_BYTES
-}
-
 /// The variables of an environment whose names are none for a shell: it drops them unseen, so they were left alone.
 pub(super) fn not_for_shells(given: &Environment) -> Environment {
     given

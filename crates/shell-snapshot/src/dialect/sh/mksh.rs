@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use exec_process::environment::Environment;
+use rustix::process::geteuid;
 
 use super::listing::{
-    assignments, fits_environment, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on,
-    restore_limits, restore_traps, traps,
+    assignments, is_ephemeral, is_left_out_trap, limits, not_for_shells, options_on, restore_limits,
+    restore_traps, traps,
 };
 use super::words::{Words, is_name, quote};
+use crate::environment::execve::takes_variable;
 use crate::inventory::Name;
 use crate::sections::Sections;
 use crate::state::{Captured, State};
@@ -32,13 +34,14 @@ const OWN: &[&[u8]] = &[
 const BARE_PARAMETERS: &[&[u8]] = &[
     b"typeset IFS=$' \\t\\n'",
     b"typeset PATHSEP=:",
-    b"typeset PS1='$ '",
-    b"typeset PS1='# '",
     b"typeset PS2='> '",
     b"typeset PS3='#? '",
     b"typeset PS4='+ '",
     b"typeset -i TMOUT=0",
 ];
+
+/// The prompt of a bare shell, the superuser's and everybody else's.
+const BARE_PROMPTS: [&[u8]; 2] = [b"typeset PS1='# '", b"typeset PS1='$ '"];
 
 /// Aliases a bare shell has.
 const BARE_ALIASES: &[(&[u8], &[u8])] = &[
@@ -86,6 +89,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
         "traps",
         "options",
         "aliases",
+        "directories",
         "parameters",
         "umask",
         "limits",
@@ -124,6 +128,7 @@ pub(super) fn read(sections: &Sections<'_>, given: &Environment) -> Result<Captu
             .map(<[u8]>::to_vec),
     );
     restore_aliases(&sections.get("aliases"), &mut state, &mut inventory)?;
+    restore_directories(&sections.get("directories"), &mut state, &mut inventory)?;
     // They would stand between what restores the rest and the shell.
     let shadowing = sections.get("shadowing");
     for name in [&b"builtin"[..], b"command"] {
@@ -206,11 +211,13 @@ fn restore_parameters(
     inventory: &mut Inventory,
 ) -> Result<(), Failure> {
     let mut readonly: Vec<Name> = Vec::new();
+    let [superusers, others] = BARE_PROMPTS;
+    let bare_prompt = if geteuid().is_root() { superusers } else { others };
     for parameter in parameters(text)? {
         if parameter.has(b"-x")
             && !parameter.element
             && let Some(value) = &parameter.value
-            && fits_environment(parameter.name, value)
+            && takes_variable(parameter.name, value)
         {
             let name = OsString::from_vec(parameter.name.to_vec());
             environment.insert(name, OsString::from_vec(value.clone()));
@@ -218,6 +225,7 @@ fn restore_parameters(
         if is_ephemeral(parameter.name)
             || OWN.contains(&parameter.name)
             || BARE_PARAMETERS.contains(&parameter.line)
+            || parameter.line == bare_prompt
         {
             continue;
         }
@@ -243,7 +251,7 @@ fn restore_parameters(
             && parameter
                 .value
                 .as_ref()
-                .is_some_and(|value| fits_environment(parameter.name, value));
+                .is_some_and(|value| takes_variable(parameter.name, value));
         if brought && attributes.len() == 1 {
             continue;
         }
@@ -291,6 +299,17 @@ fn restore_aliases(text: &[u8], state: &mut Vec<u8>, inventory: &mut Inventory) 
         if !BARE_ALIASES.contains(&(&name, &value)) {
             inventory.aliases.insert(name);
         }
+    }
+    Ok(())
+}
+
+/// Aliases of directories, for words that begin with a tilde.
+fn restore_directories(text: &[u8], state: &mut Vec<u8>, inventory: &mut Inventory) -> Result<(), Failure> {
+    for (name, value) in assignments(text, b"")? {
+        let value = value.ok_or(Failure::InvalidCapture)?;
+        let alias = quote(&[name.as_slice(), b"=", &value].concat());
+        push(state, &[b"\\builtin alias -d ", &alias]);
+        inventory.aliases.insert([b"~", &name[..]].concat());
     }
     Ok(())
 }
@@ -345,6 +364,7 @@ mod tests {
         let stream = "\n@ begin\n\n@ traps\ntrap -- 'e' ERR\ntrap -- 'bye' EXIT\n\n\
             @ options\nset -o .reset -o braceexpand +o monitor -o nounset\n\n\
             @ aliases\nll='ls -l'\nr='\\\\builtin fc -e -'\n\n\
+            @ directories\nd='/a b'\n\n\
             @ parameters\ntypeset -i -U BASHPID=7\ntypeset -x EV=$'a\\nb\\047c'\ntypeset -x FOO\ntypeset -i N=5\n\
             set -A arr\ntypeset arr[0]=a\ntypeset -i -r -x XI=7\ntypeset IFS=$' \\t\\n'\n\n\
             @ umask\n022\n\n@ files\nulimit -n 64\n\n@ limits\n-n: nofiles(descriptors)  64\n-s: stack(KiB)  8192\n\n\
@@ -366,12 +386,12 @@ mod tests {
             String::from_utf8(captured.state.file).unwrap(),
             "exec 9<&-\ntypeset -g -x FOO\ntypeset -g -i N=5\nset -A arr\ntypeset -g arr[0]=a\ntypeset -g -i -x XI\n\
              typeset -g -r XI\numask 022\nulimit -S -n 64 2>/dev/null\nf() {\n\t\\echo fn \n} \n\n\
-             \\command unalias -a\n\\command alias 'll=ls -l'\n\\command alias 'r=\\\\builtin fc -e -'\n\
+             \\command unalias -a\n\\command alias 'll=ls -l'\n\\command alias 'r=\\\\builtin fc -e -'\n\\builtin alias -d 'd=/a b'\n\
              command() {\n\t\\: \n} \n\n\\trap -- 'e' ERR\n\\set +o utf8-mode -o braceexpand -o nounset\n"
         );
         let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
         assert_eq!(captured.inventory.functions, names(&["command", "f"]));
-        assert_eq!(captured.inventory.aliases, names(&["ll"]));
+        assert_eq!(captured.inventory.aliases, names(&["ll", "~d"]));
         assert_eq!(captured.inventory.variables, names(&["N", "arr"]));
         assert_eq!(captured.inventory.options, names(&["nounset", "utf8-mode"]));
     }

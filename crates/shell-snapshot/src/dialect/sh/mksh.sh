@@ -13,6 +13,8 @@
 \set +o
 \builtin print '\n@NONCE@ aliases'
 \builtin alias
+\builtin print '\n@NONCE@ directories'
+\builtin alias -d
 \builtin print '\n@NONCE@ parameters'
 \builtin typeset -p
 \builtin print '\n@NONCE@ umask'

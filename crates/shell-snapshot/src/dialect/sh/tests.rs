@@ -305,6 +305,23 @@ const CASES: &[Case] = &[
         shells: ALL,
     },
     Case {
+        name: "bash-under-that-name",
+        // What that mode turns on is on, though $BASHOPTS of a shell that starts in it says otherwise.
+        files: &[(".profile", "f() { :; }\n")],
+        script: "shopt inherit_errexit shift_verbose; shopt -o posix",
+        stdout: "inherit_errexit\ton\nshift_verbose  \ton\nposix          \ton\n",
+        code: 0,
+        shells: &[Behind::Bash],
+    },
+    Case {
+        name: "directories-and-prompt",
+        files: &[(".profile", "alias -d foo='/usr/lib'\nPS1='$ '\n")],
+        script: "cd ~foo; pwd; echo \"$PS1\"; alias -d",
+        stdout: "/usr/lib\n$ \nfoo=/usr/lib\n",
+        code: 0,
+        shells: &[Behind::Mksh],
+    },
+    Case {
         name: "mksh-own",
         files: &[(
             ".mkshrc",

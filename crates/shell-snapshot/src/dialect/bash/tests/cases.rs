@@ -1199,6 +1199,40 @@ a!b !! !x
         }],
     },
     Case {
+        what: "a variable that is too large for any environment",
+        files: &[(
+            ".bashrc",
+            "export JUST=$(head -c 131066 /dev/zero | tr '\\0' z)\n\
+             export BIG=$(head -c 200000 /dev/zero | tr '\\0' y)\"'\"\nf() { echo ${#BIG}; }\n",
+        )],
+        environment: &[("BIG", "small")],
+        runs: &[Run {
+            script: "f; echo ${BIG: -2} ${BIG@a} ${#JUST}; env 2>&-; echo $?; unset BIG; env | grep -c ^JUST",
+            stdout: "200001\ny' x 131066\n126\n1\n",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "an option that an assignment turns on and the rc turns off",
+        files: &[(".bashrc", "GLOBIGNORE='b*'\nshopt -u dotglob\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "echo $GLOBIGNORE; shopt dotglob",
+            stdout: "b*\ndotglob        \toff\n",
+            status: 1,
+        }],
+    },
+    Case {
+        what: "an option that an exported assignment turns on and the rc turns off",
+        files: &[(".bashrc", "export GLOBIGNORE='b*'\nshopt -u dotglob\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "echo \"$GLOBIGNORE\"; shopt -q dotglob",
+            stdout: "b*\n",
+            status: 1,
+        }],
+    },
+    Case {
         what: "rc changes HOME itself",
         files: &[(
             ".bashrc",
