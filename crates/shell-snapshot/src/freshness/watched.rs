@@ -262,11 +262,7 @@ mod tests {
         ] {
             home.write(name, text);
         }
-        home.write(
-            ".bashrc",
-            "for rc in ~/rc.d/*; do
-  . \"$rc\"\ndone\n",
-        );
+        home.write(".bashrc", "for rc in ~/rc.d/*; do . $rc; done\n");
         let watched = home.look(&[".bashrc"], &SnapshotLimits::default());
         let found: Vec<String> = names(&home, &watched).into_iter().map(|(name, _)| name).collect();
         assert_eq!(found, [".bashrc", "rc.d", "rc.d/a", "rc.d/b", "more"]);
