@@ -1,10 +1,10 @@
 //! Which snapshots there are: pure logic, told what time it is.
 
-mod cache_table;
 mod key;
 mod learned;
 mod lookup;
+mod table;
 
-pub(crate) use cache_table::{Alike, Cache};
 pub(crate) use key::Key;
 pub(crate) use lookup::{FlightId, Found, Peeked};
+pub(crate) use table::{Alike, Cache};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use exec_process::environment::Environment;
 
-use super::snapshot::{FILE_HEADER, GROUP, GUARD};
+use super::read::{FILE_HEADER, GROUP, GUARD};
 use super::words::quoted;
 use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
 

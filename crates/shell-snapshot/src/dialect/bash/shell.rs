@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use exec_process::environment::Environment;
 
-use super::snapshot::Bare;
-use super::{capture, limits, replay, snapshot, startup};
+use super::read::{self, Bare};
+use super::{capture, limits, replay, startup};
 use crate::Failure;
 use crate::dialect::{CaptureCommand, Dialect, Try};
 use crate::sections::{Frame, Sections};
@@ -33,7 +33,7 @@ impl Dialect for Bash {
             umask: limits::umask_of_process(&content("/proc/self/status")),
             host: content("/proc/sys/kernel/hostname").trim_end().into(),
         };
-        snapshot::read(sections, given, &bare)
+        read::read(sections, given, &bare)
     }
 
     fn replay(

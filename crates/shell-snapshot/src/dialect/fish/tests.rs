@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use super::Fish;
 use crate::Failure;
 use crate::dialect::Try;
-use crate::dialect::sh::real::{Home, capture, replay, shell};
+use crate::dialect::real::{Home, capture, replay, shell};
 use crate::state::Transport;
 
 /// Startup files, a script, and what it prints.

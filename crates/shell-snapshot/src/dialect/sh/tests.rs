@@ -6,9 +6,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use super::Sh;
-use super::real::{Home, capture, replay, shell};
 use crate::Failure;
 use crate::dialect::Try;
+use crate::dialect::real::{Home, capture, replay, shell};
 use crate::state::Transport;
 
 /// The shells that can be behind `sh`.

@@ -6,12 +6,12 @@
 //! - the file a function comes from: `whence -v` and `$functions_source` name the place;
 //! - where an element of an exported tied array holds the separator: it comes back as two.
 
+mod capture;
 mod inventory;
 mod place;
 mod quoting;
-mod reading;
+mod read;
 mod replay;
-mod script;
 mod shell;
 mod startup;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use exec_process::environment::Environment;
 
-use super::{place, reading, replay, script, startup};
+use super::{capture, place, read, replay, startup};
 use crate::Failure;
 use crate::dialect::{CaptureCommand, Dialect, PhaseFiles, Try};
 use crate::sections::{Frame, Sections};
@@ -23,7 +23,7 @@ impl Dialect for Zsh {
             Try::Interactive => "-lic",
             Try::NonInteractive => "-lc",
         };
-        let script = script::capture(frame, place::path());
+        let script = capture::script(frame, place::path());
         CaptureCommand {
             argv: vec![shell.into(), flags.into(), script],
             arg0: None,
@@ -43,7 +43,7 @@ impl Dialect for Zsh {
     }
 
     fn read(&self, sections: &Sections<'_>, given: &Environment) -> Result<Captured, Failure> {
-        reading::read(sections, given)
+        read::read(sections, given)
     }
 
     fn keep(&self, own: &BTreeSet<String>, environment: &Environment) -> Environment {

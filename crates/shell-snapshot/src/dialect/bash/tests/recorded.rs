@@ -6,7 +6,7 @@ use exec_process::environment::Environment;
 
 use crate::Failure;
 use crate::dialect::bash::limits::Limits;
-use crate::dialect::bash::snapshot::{self, Bare};
+use crate::dialect::bash::read::{self, Bare};
 use crate::dialect::on_terminal::frame;
 use crate::inventory::{Inventory, LeftOut, Name};
 use crate::sections::Sections;
@@ -160,7 +160,7 @@ fn read(stream: &str) -> Result<Captured, Failure> {
         host: b"vm".to_vec(),
     };
     let sections = Sections::read(stream.as_bytes(), &frame().nonce)?;
-    snapshot::read(&sections, &given(), &bare)
+    read::read(&sections, &given(), &bare)
 }
 
 fn names(names: &[&str]) -> BTreeSet<Name> {
@@ -184,7 +184,7 @@ fn a_stream_becomes_a_snapshot() {
         .map(|(name, value)| (name.into(), value.into()))
         .into(),
         state: State {
-            file: [snapshot::FILE_HEADER, STATE].concat().into_bytes(),
+            file: [read::FILE_HEADER, STATE].concat().into_bytes(),
             text: Vec::new(),
             demand: None,
         },
@@ -250,7 +250,7 @@ proptest::proptest! {
         let (before, after) = stream.split_at(at);
         let changed = [before, &bytes, after.get(length..).unwrap_or_default()].concat();
         if let Ok(sections) = Sections::read(&changed, &frame().nonce) {
-            let _ = snapshot::read(&sections, &given(), &Bare::default());
+            let _ = read::read(&sections, &given(), &Bare::default());
         }
     }
 }

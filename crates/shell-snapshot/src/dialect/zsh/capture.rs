@@ -15,7 +15,7 @@ const BOOTSTRAP: &str = include_str!("bootstrap.zsh");
 const CAPTURE: &str = include_str!("capture.zsh");
 
 /// The script of a capture. `place`: where a command's shell will look for its state.
-pub(super) fn capture(frame: &Frame, place: Option<&Path>) -> OsString {
+pub(super) fn script(frame: &Frame, place: Option<&Path>) -> OsString {
     let place = place.map_or_else(Vec::new, |place| place.as_os_str().as_bytes().to_vec());
     let capture = fill(CAPTURE, frame).replace("@STATE_FD@", &STATE_DESCRIPTOR.to_string());
     let capture = capture.replace("@PARTS@", &PARTS.to_string());
@@ -100,7 +100,7 @@ mod tests {
             nonce: "0123456789abcdef0123456789abcdef".to_owned(),
             descriptor: 200,
         };
-        let script = capture(&frame, Some(Path::new("/run/it's")))
+        let script = script(&frame, Some(Path::new("/run/it's")))
             .into_string()
             .unwrap();
         for left in [

@@ -348,5 +348,5 @@ impl<S: Clone + Alike> Cache<S> {
 }
 
 #[cfg(test)]
-#[path = "cache_tests.rs"]
+#[path = "table_tests.rs"]
 mod tests;
