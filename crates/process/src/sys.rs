@@ -146,9 +146,9 @@ pub(crate) struct Reaped {
     pub(crate) max_rss_kib: u64,
 }
 
-/// A child that is dead, not yet reaped: its process id is still its own.
-pub(crate) fn dead_child() -> Option<i32> {
-    // SAFETY: siginfo_t is plain data; waitid writes one and si_pid is in what it wrote.
+/// A child that is dead, not yet reaped: its process id, which is still its own, and whether it exited with an error.
+pub(crate) fn dead_child() -> Option<(i32, bool)> {
+    // SAFETY: siginfo_t is plain data; waitid writes one, and si_pid and si_status are in what it wrote.
     unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();
         let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
@@ -156,7 +156,8 @@ pub(crate) fn dead_child() -> Option<i32> {
             return None;
         }
         let pid = info.si_pid();
-        (pid != 0).then_some(pid)
+        let with_error = info.si_code == libc::CLD_EXITED && info.si_status() != 0;
+        (pid != 0).then_some((pid, with_error))
     }
 }
 

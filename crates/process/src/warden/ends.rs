@@ -25,7 +25,7 @@ impl Main {
         let mut info = [0u8; 128];
         let _ = rustix::io::read(self.signals(), &mut info);
         self.wake_keepers();
-        while let Some(pid) = sys::dead_child() {
+        while let Some((pid, with_error)) = sys::dead_child() {
             let id = self.by_pid.get(&pid).copied();
             if let Some(id) = id {
                 // Its start, if that is still open.
@@ -33,7 +33,7 @@ impl Main {
             }
             let job = id.and_then(|id| self.jobs.get(&id));
             let comm = match job.map(|job| &job.track) {
-                Some(Track::Cgroup { .. }) => sys::comm(pid),
+                Some(Track::Cgroup { .. }) if with_error => sys::comm(pid),
                 _ => Default::default(),
             };
             let Some(reaped) = sys::reap(pid) else { return };

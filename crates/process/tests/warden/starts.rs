@@ -12,6 +12,10 @@ pub(crate) const TESTS: &[Test] = &[
         "exit_codes_and_signals_are_reported",
         exit_codes_and_signals_are_reported,
     ),
+    (
+        "what_a_leader_was_in_the_end_is_told",
+        what_a_leader_was_in_the_end_is_told,
+    ),
     ("a_child_finds_a_clean_slate", a_child_finds_a_clean_slate),
     (
         "a_child_has_no_signal_blocked_or_ignored",
@@ -44,6 +48,22 @@ fn exit_codes_and_signals_are_reported(mut fixture: Fixture) {
         let exit = fixture.run(launch);
         assert_eq!((exit.code, exit.signal), (*code, *signal), "{script}");
         assert!(exit.tree_ended && !exit.out_of_memory, "{script}");
+    }
+}
+
+fn what_a_leader_was_in_the_end_is_told(mut fixture: Fixture) {
+    for (script, name) in [
+        ("exit 3", &b"sh\n"[..]),
+        ("exec false", b"false\n"),
+        ("false", b"sh\n"),
+        // Of what ended well, nobody asks.
+        ("exec true", b""),
+    ] {
+        // With a command behind it no shell does without a process for the last.
+        let launch = fixture.command(&["sh", "-c", &format!("{script}\nexit")]);
+        let exit = fixture.run(launch);
+        let told: Vec<u8> = exit.comm.into_iter().take_while(|byte| *byte != 0).collect();
+        assert_eq!(told, name, "{script}");
     }
 }
 
