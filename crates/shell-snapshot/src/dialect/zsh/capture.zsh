@@ -22,6 +22,8 @@ __es_special=("${(@k)parameters[(R)*special*]}")
 __es_exported=("${(@k)parameters[(R)(scalar|integer|float)*export*]}")
 # Exported and more than a scalar: the environment brings the value, the state the rest.
 __es_attributes=("${(@k)parameters[(R)((scalar-?*-export|integer*-export)*~*special*)]}")
+# With ALLEXPORT names of ours are exported too.
+__es_exported=("${(@)__es_exported:#__es_*}")
 __es_plain=("${(@k)parameters}")
 # What a process has of its own, what is set apart below, and what would run at the command's end. Tied arrays come
 # with their scalars; undefined ones would load their module.
@@ -101,9 +103,48 @@ __es_skip+=("${(@)__es_stubs}")
 __es_functions=("${(@)__es_functions:|__es_skip}")
 __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
+# As zsh lists them, it reads names that are reserved words as such, and a quote after a byte 1c not at all.
+__es_skip=($reswords "${(@M)__es_functions:#*[[:cntrl:]]*}")
+__es_worded=("${(@)__es_functions:*__es_skip}")
+__es_functions=("${(@)__es_functions:|__es_worded}")
 # In parts: the time zsh takes to compile functions in one piece grows with the square of their number. Not in small
 # ones: each is a file to open for every command.
 (( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 50 ? 50 : __es_part ))
+# What RC_QUOTES made one quote of two is listed as one, which ends the string. In compiled functions quotes that are
+# text and quotes around it (byte 9d) differ: there the former become a byte that is found again in the listing. A word
+# of one quote alone is part of a number.
+__es_quoted=() __es_mark=
+if [[ " $__es_options " == *' rcquotes on '* ]]; then
+    __es_value="*'*'*'*"
+    __es_quoted=("${(@k)functions[(R)$__es_value]}")
+    __es_quoted=("${(@)__es_quoted:*__es_functions}")
+    for __es_mark in $'\x01' $'\x02' $'\x03' $'\x04' $'\x05' $'\x06' ''; do
+        [[ "${functions[@]}" == *$__es_mark* ]] || break
+    done
+    __es_place=/dev/shm/.$$-$RANDOM$RANDOM$RANDOM
+    if [[ -n $__es_mark ]] && (( $#__es_quoted )) && builtin zmodload -F zsh/files b:zf_mkdir b:zf_rm b:zf_rmdir &&
+        builtin zf_mkdir -m 700 $__es_place && builtin zcompile -c -R $__es_place/one $__es_quoted
+    then
+        builtin unsetopt multibyte
+        __es_code=$(<$__es_place/one.zwc)
+        __es_code=${__es_code//$'\xeb\x3c\xe9\x04'/$'\xeb'${(#):-$((8*#__es_mark+4))}$'\xe8\x04'}
+        __es_line=("${(@ps:\0:)__es_code}")
+        for (( __es_at = 1; __es_at <= $#__es_line; ++__es_at )); do
+            [[ $__es_line[__es_at] == *$'\x9d'*\'*$'\x9d'* ]] || continue
+            __es_value=("${(@ps:\x9d:)__es_line[__es_at]}")
+            for (( __es_part_at = 2; __es_part_at < $#__es_value; __es_part_at += 2 )); do
+                [[ $__es_value[__es_part_at-1] == *[$'\x85\x8c'] ]] ||
+                    __es_value[__es_part_at]=${__es_value[__es_part_at]//\'/$__es_mark}
+            done
+            __es_line[__es_at]="${(pj:\x9d:)__es_value}"
+        done
+        builtin zf_rm -f $__es_place/one.zwc
+        builtin print -rn -- "${(pj:\0:)__es_line}" >$__es_place/one.zwc
+        builtin setopt multibyte
+    else
+        __es_quoted=()
+    fi
+fi
 # zsh prints byte 0x1c as `\C-\`, and 0x9c so where it is no part of a letter: what follows it reads as escaped. Then all
 # is listed once more, with other values for these, which are set anew.
 __es_odd=()
@@ -126,9 +167,18 @@ while :; do
         builtin print -rn $'\0'; (( $#__es_float )) && builtin typeset -p -- "${(@)__es_float}"
         builtin print -rn $'\0'; (( $#__es_attributes )) && builtin typeset -p -- "${(@)__es_attributes}"
         builtin print -rn $'\0'; (( $#__es_traps )) && builtin functions -- "${(@)__es_traps}"
+        if (( $#__es_quoted )); then
+            fpath=($__es_place/one)
+            builtin unfunction -- $__es_quoted
+            builtin autoload -Uz +X -- $__es_quoted
+        fi
         for (( __es_at = 1; __es_at <= $#__es_functions; __es_at += __es_part )); do
             builtin print -rn $'\0'
             builtin functions -- "${(@)__es_functions[__es_at,__es_at+__es_part-1]}"
+        done
+        (( $#__es_worded && ! $#__es_functions )) && builtin print -rn $'\0'
+        for __es_name in "${(@)__es_worded}"; do
+            builtin print -r -- "${(qqqq)__es_name} () {"$'\n'"$functions[$__es_name]"$'\n}'
         done
     )}")
     [[ "$__es_dump[1,4]" == *'\C-\'* ]] && (( ! $#__es_odd )) || break
@@ -144,6 +194,12 @@ while :; do
     (( $#__es_odd )) || break
 done
 __es_parts=("${(@)__es_dump[6,-1]}")
+if (( $#__es_quoted )); then
+    __es_parts=("${(@)__es_parts//$__es_mark/'\''}")
+    builtin zf_rm -f $__es_place/one.zwc
+    builtin zf_rmdir $__es_place
+fi
+__es_functions+=("${(@)__es_worded}")
 # In a pipeline, not in a command substitution: that has no traps.
 builtin setopt printeightbit
 builtin trap | builtin read -r -d '' __es_trap || builtin trap -
@@ -230,7 +286,10 @@ __es_line=("${(@)__es_line:#zmodload -F zsh/(complete|complist|compctl|computil|
 __es_state+=("builtin "${(@)^__es_line}" 2>/dev/null")
 
 # One command for all of a kind, as far below: each costs more than an assignment.
-__es_line=("${(@f)${${__es_dump[1]%$'\n'}%$'\n'*}}")
+# Less the last line, which is of ours: as lines, for a `%` pattern would try every one before it.
+__es_line=("${(@f)__es_dump[1]}")
+[[ -n $__es_line[-1] ]] || __es_line[-1]=()
+__es_line[-1]=()
 __es_state+=("$__es_always" '{')
 for __es_flags in '' '-a ' '-A ' '-i '; do
     __es_name=("${(@M)__es_line:#typeset ${__es_flags}[^-]*}")
@@ -291,7 +350,8 @@ for __es_line in "${(@u)__es_autoload}"; do
     __es_name=("${(@k)__es_autoload[(Re)$__es_line]}")
     __es_line=${__es_line##*builtin autoload -X}
     [[ $__es_line == *\ * ]] && __es_name=("${(q)__es_line#* }/"${(@)^__es_name})
-    __es_state+=("builtin autoload -${__es_line%% *} -- $__es_name")
+    __es_flags=${__es_line%% *}
+    __es_state+=("builtin autoload ${__es_flags:+-$__es_flags} -- $__es_name")
 done
 __es_traced=("${(@)__es_traced:*__es_functions}")
 (( $#__es_traced )) && __es_state+=("builtin functions -t -- ${(j: :)${(@q)__es_traced}}")
@@ -303,7 +363,7 @@ __es_line=(${(f)__es_list[5]})
 __es_state+=("builtin "${(@)^__es_line})
 for __es_name in "${(@k)dis_functions}"; do
     [[ $__es_name == (builtin|enable) ]] ||
-        __es_state+=("builtin eval ${(qqqq)${:-${(q)__es_name} () {
+        __es_state+=("builtin eval ${(qqqq)${:-${(qqqq)__es_name} () {
 ${dis_functions[$__es_name]}
 \}}}; builtin disable -f -- ${(q)__es_name}")
 done

@@ -684,4 +684,105 @@ fn
             status: 0,
         }],
     },
+    Case {
+        // zsh lists what RC_QUOTES made one quote of two as one quote, which ends the string.
+        what: "functions whose quotes were doubled",
+        files: &[(
+            ".zshrc",
+            r#"setopt rc_quotes
+f() { print -r 'it''s' 'a''''b' '''' "it's" $'it\'s' 'é''ç'; case $1 in ('x''y') print yes;; esac }
+g() { local A='x''y' b=( 'c''d' 'e' ); print -r $A $b ${none:-'p''q'} "$(print 'r''s')" }
+h() { print 'a'"'"'b' }
+"#,
+        )],
+        environment: &[],
+        runs: &[
+            Run {
+                script: r#"f "x'y"; g; h"#,
+                stdout: "it's a''b ' it's it's é'ç\nyes\nx'y c'd e p'q r's\na'b\n",
+                status: 0,
+            },
+            Run {
+                script: "setopt | grep rcquotes; print 'a''b'",
+                stdout: "rcquotes\na'b\n",
+                status: 0,
+            },
+        ],
+    },
+    Case {
+        what: "functions named like reserved words",
+        files: &[(
+            ".zshrc",
+            r#"function if { echo i; }; function nocorrect { echo n; }; function '!' { echo x; }; function function { echo f; }
+function time { echo t; }; function do { echo d; }; function '{' { echo b; }; function while { echo w; }
+function $'a\x1c' { echo c; }; function export { echo e; }; disable -f while; plain() { echo p; }
+"#,
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: r#"plain; \if; \nocorrect; \!; \function; \time; \do; \{; $'a'; \export; print ${+dis_functions[while]}"#,
+            stdout: "p
+i
+n
+x
+f
+t
+d
+b
+c
+e
+1
+",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "only functions named like reserved words",
+        files: &[(
+            ".zshrc",
+            "unfunction -m '*'; function if { echo i; }
+",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: r"\if; print -r -- ${(k)functions:#*run-help}",
+            stdout: "i
+if
+",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "functions that are autoloaded without any option",
+        files: &[(
+            ".zshrc",
+            "mkdir -p ~/fn; echo 'echo mine' >~/fn/mine; fpath=(~/fn $fpath); autoload mine theirs
+",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: "print -r ${+functions[--]} ${+functions[theirs]}; mine",
+            stdout: "0 1
+mine
+",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "everything is exported",
+        files: &[(
+            ".zshrc",
+            "setopt allexport; A=1
+",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: "env | grep -c __es; echo $A; B=2; env | grep -x B=2",
+            stdout: "0
+1
+B=2
+",
+            status: 0,
+        }],
+    },
 ];
