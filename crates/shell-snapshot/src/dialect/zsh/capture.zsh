@@ -24,6 +24,14 @@ __es_exported=("${(@k)parameters[(R)(scalar|integer|float)*export*]}")
 __es_attributes=("${(@k)parameters[(R)((scalar-?*-export|integer*-export)*~*special*)]}")
 # With ALLEXPORT names of ours are exported too.
 __es_exported=("${(@)__es_exported:#__es_*}")
+# What was exported and never had a value is in no environment, but looks as if it had an empty one.
+__es_empty=()
+for __es_name in "${(@)__es_exported}"; do [[ -n ${(P)__es_name} ]] || __es_empty+=($__es_name); done
+if (( $#__es_empty )); then
+    __es_line=("${(@0)$(/proc/$$/exe -fc 'builtin print -rn -- "$(</proc/self/environ)"')}")
+    __es_line=("${(@)__es_line%%\=*}")
+    (( $#__es_line > 1 )) && __es_empty=("${(@)__es_empty:|__es_line}") || __es_empty=()
+fi
 __es_plain=("${(@k)parameters}")
 # What a process has of its own, what is set apart below, and what would run at the command's end. Tied arrays come
 # with their scalars; undefined ones would load their module.
@@ -39,6 +47,9 @@ __es_plain=("${(@)__es_plain:|__es_skip}")
 # zsh prints neither the values of hidden parameters nor all digits of floats.
 __es_hidden=("${(@k)parameters[(R)*hideval*]}")
 __es_hidden=("${(@)__es_hidden:*__es_plain}")
+# Nor does it say which a function hides when it makes them local.
+__es_hide=("${(@k)parameters[(R)*-hide(|-*)]}")
+__es_hide=("${(@)__es_hide:*__es_plain}")
 __es_float=("${(@k)parameters[(R)float*]}")
 __es_float=("${(@)__es_float:|__es_special}")
 __es_plain=("${(@)__es_plain:|__es_float}")
@@ -48,18 +59,18 @@ __es_own=(IFS PS1 PS2 PS3 PS4 SPROMPT NULLCMD READNULLCMD HISTSIZE SAVEHIST hist
     MODULE_PATH)
 __es_unset=("${(@k)parameters}")
 __es_unset=("${(@)__es_own:|__es_unset}")
-__es_own+=(RPS1 RPS2 HISTFILE TMPSUFFIX DIRSTACKSIZE FCEDIT LOGCHECK REPORTTIME REPORTMEMORY PROMPT_EOL_MARK TMOUT
+__es_own+=(RPS1 RPS2 RPROMPT RPROMPT2 POSTEDIT ZLE_RPROMPT_INDENT PATH LANG LC_ALL HISTFILE TMPSUFFIX DIRSTACKSIZE FCEDIT LOGCHECK REPORTTIME REPORTMEMORY PROMPT_EOL_MARK TMOUT
     WATCH WATCHFMT)
 # What getopts left.
 [[ $OPTIND == 1 && -z ${OPTARG-} ]] || __es_own+=(OPTIND OPTARG)
 __es_own=("${(@)__es_own:*__es_special}")
 # Exported, these come from the environment.
-__es_skip=(PSVAR CDPATH FPATH FIGNORE MAILPATH MANPATH MODULE_PATH WATCH)
+__es_skip=(PATH LANG LC_ALL PSVAR CDPATH FPATH FIGNORE MAILPATH MANPATH MODULE_PATH WATCH)
 __es_skip=("${(@)__es_skip:*__es_exported}")
 __es_own=("${(@)__es_own:|__es_skip}")
 [[ $__es_ifs[1] == unset ]] && __es_unset+=(IFS) __es_own=("${(@)__es_own:#IFS}")
 __es_unique=("${(@k)parameters[(R)*unique*special*]}")
-__es_locked=(PATH HOME TERM LANG LC_ALL "${(@)__es_own}")
+__es_locked=(PATH path fpath HOME TERM LANG LC_ALL "${(@)__es_own}")
 __es_readonly=("${(@k)parameters[(R)*readonly*]}")
 __es_locked=("${(@)__es_locked:*__es_readonly}")
 __es_skip=("${(@)__es_plain}" "${(@)__es_float}" "${(@)__es_attributes}")
@@ -330,6 +341,10 @@ for __es_line in ${(M)${(f)__es_dump[4]}:#export -*}; do
     __es_state+=("(( \${+${__es_name%% *}} )) && builtin typeset -x$__es_flags $__es_name$__es_value")
 done
 (( $#__es_hidden )) && __es_state+=("builtin typeset -H -- $__es_hidden")
+(( $#__es_hide )) && __es_state+=("builtin typeset -h -- $__es_hide")
+for __es_name in $__es_empty; do
+    __es_state+=("(( \${+$__es_name} )) || builtin typeset -x $__es_name")
+done
 for __es_name __es_value in "${(@)__es_odd}"; do
     __es_state+=("[[ \${(t)$__es_name-} == *readonly* ]] || $__es_name=$__es_value")
 done
@@ -420,7 +435,7 @@ __es_state=${(F)__es_state}
 # ---- The sections.
 
 builtin print -u@FD@ -rn -- $'\n@NONCE@ environment\n'
-for __es_name in "${(@)__es_exported}"; do
+for __es_name in "${(@)__es_exported:|__es_empty}"; do
     builtin print -u@FD@ -rn -- "$__es_name=${${(P)__es_name}%%$'\0'*}"$'\0'
 done
 builtin print -u@FD@ -rn -- $'\n@NONCE@ names\n'

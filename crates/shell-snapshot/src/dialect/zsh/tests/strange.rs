@@ -785,4 +785,67 @@ B=2
             status: 0,
         }],
     },
+    Case {
+        what: "what is exported and never had a value",
+        files: &[(".zshrc", "typeset -x NX; export XZ; export EMPTY=\n")],
+        environment: &[("GIVEN", "")],
+        runs: &[Run {
+            script: "env | grep -e ^NX -e ^XZ -e ^EMPTY -e ^GIVEN | sort; print ${(t)NX} ${(t)XZ} \"<$NX>\"; NX=1; env | grep ^NX",
+            stdout: "EMPTY=\nGIVEN=\nscalar-export scalar-export <>\nNX=1\n",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "the line editor's own parameters",
+        files: &[(".zshrc", "RPROMPT=a RPROMPT2=b POSTEDIT=c ZLE_RPROMPT_INDENT=0\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print $RPROMPT $RPROMPT2 $POSTEDIT $ZLE_RPROMPT_INDENT",
+            stdout: "a b c 0\n",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "a PATH that is read-only",
+        files: &[(".zshrc", "PATH=/opt/x:$PATH; typeset -r PATH; typeset -rU path\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print ${(t)PATH} ${(t)path} $path[1]; path=(); print no",
+            stdout: "scalar-readonly-tied-export-special array-readonly-tied-unique-special /opt/x\n",
+            status: 1,
+        }],
+    },
+    Case {
+        what: "a PATH that is not exported",
+        files: &[(".zshrc", "PATH=/opt/x:$PATH; typeset +x PATH\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print ${(t)PATH} $path[1]; env | grep -c ^PATH",
+            stdout: "scalar-tied-special /opt/x\n0\n",
+            status: 1,
+        }],
+    },
+    Case {
+        what: "parameters that functions hide",
+        files: &[(
+            ".zshrc",
+            "typeset -h H=1; typeset -rh R=2; typeset -hA A; A=(k v)\n",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: "print ${(t)H} $H ${(t)R} $R ${(t)A} $A[k]",
+            stdout: "scalar-hide 1 scalar-readonly-hide 2 association-hide v\n",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "more variables than a quadratic capture has time for",
+        files: &[(".zshrc", "for i in {1..12000}; do typeset -g V$i=x$i; done\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print $V1 $V12000",
+            stdout: "x1 x12000\n",
+            status: 0,
+        }],
+    },
 ];
