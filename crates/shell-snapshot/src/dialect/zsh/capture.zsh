@@ -153,6 +153,7 @@ if [[ " $__es_options " == *' rcquotes on '* ]]; then
         builtin print -rn -- "${(pj:\0:)__es_line}" >$__es_place/one.zwc
         builtin setopt multibyte
     else
+        [[ ! -d $__es_place ]] || builtin zf_rmdir $__es_place
         __es_quoted=()
     fi
 fi
@@ -211,6 +212,26 @@ if (( $#__es_quoted )); then
     builtin zf_rmdir $__es_place
 fi
 __es_functions+=("${(@)__es_worded}")
+# A part must be read again. If it cannot be, those of it that can be are kept, one by one: what is listed then may not be
+# what RC_QUOTES made of it.
+__es_unreadable=()
+for (( __es_at = 1; __es_at <= $#__es_parts; ++__es_at )); do
+    functions[$__es_at]=$__es_parts[__es_at]
+    (( ${+functions[$__es_at]} )) && continue
+    __es_parts[__es_at]=
+    (( __es_end = __es_at == $#__es_parts ? -1 : __es_at * __es_part ))
+    for __es_name in "${(@)__es_functions[(__es_at-1)*__es_part+1,__es_end]}"; do
+        __es_value="${(qqqq)__es_name} () {"$'\n'"$functions[$__es_name]"$'\n}'
+        if (( ! ${__es_quoted[(Ie)$__es_name]} )) && functions[__es_one]=$__es_value && (( ${+functions[__es_one]} )); then
+            builtin unfunction __es_one
+            __es_parts[__es_at]+=$__es_value$'\n'
+        else
+            __es_unreadable+=("$__es_name")
+        fi
+    done
+    functions[$__es_at]=$__es_parts[__es_at]
+done
+__es_functions=("${(@)__es_functions:|__es_unreadable}")
 # In a pipeline, not in a command substitution: that has no traps.
 builtin setopt printeightbit
 builtin trap | builtin read -r -d '' __es_trap || builtin trap -
@@ -444,7 +465,7 @@ __es_name=(
     "alias "${(@k)^aliases} "alias "${(@k)^galiases} "alias "${(@k)^saliases}
     "variable "${(@)^__es_plain} "variable "${(@)^__es_float} "variable "${(@)^__es_own}
     "option "${(@k)^__es_option} "left "${(@)^__es_left_out}
-    "completion "${(@)^__es_completion})
+    "completion "${(@)^__es_completion} "unreadable "${(@)^__es_unreadable})
 builtin print -u@FD@ -rN -- "${(@)__es_name}"
 # Commands look there only if the system's zshenv, which comes first, leaves them to.
 __es_place=@PLACE@
@@ -460,7 +481,6 @@ done
 # nowhere. What it writes is in memory too (/dev/shm) and has no name any more once it is open.
 __es_name=({1..$#__es_parts})
 (( $#__es_parts )) || __es_name=()
-for __es_at in $__es_name; do functions[$__es_at]=$__es_parts[__es_at]; done
 __es_value="builtin emulate -R zsh
 {
 ${(F)${(@)__es_name/#/builtin . \$ZDOTDIR/}}
