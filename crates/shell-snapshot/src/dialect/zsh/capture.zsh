@@ -140,15 +140,18 @@ if [[ " $__es_options " == *' rcquotes on '* ]]; then
         __es_code=$(<$__es_place/one.zwc)
         __es_code=${__es_code//$'\xeb\x3c\xe9\x04'/$'\xeb'${(#):-$((8*#__es_mark+4))}$'\xe8\x04'}
         __es_line=("${(@ps:\0:)__es_code}")
-        for (( __es_at = 1; __es_at <= $#__es_line; ++__es_at )); do
-            [[ $__es_line[__es_at] == *$'\x9d'*\'*$'\x9d'* ]] || continue
-            __es_value=("${(@ps:\x9d:)__es_line[__es_at]}")
-            for (( __es_part_at = 2; __es_part_at < $#__es_value; __es_part_at += 2 )); do
-                [[ $__es_value[__es_part_at-1] == *[$'\x85\x8c'] ]] ||
-                    __es_value[__es_part_at]=${__es_value[__es_part_at]//\'/$__es_mark}
+        # The few that have such quotes are changed, then put in place at once: one by one each would cost a copy of all.
+        builtin typeset -A __es_changed
+        __es_pattern=$'*\x9d*\'*\x9d*'
+        for __es_name in "${(@u)${(@M)__es_line:#${~__es_pattern}}}"; do
+            __es_value=("${(@ps:\x9d:)__es_name}")
+            for (( __es_at = 2; __es_at < $#__es_value; __es_at += 2 )); do
+                [[ $__es_value[__es_at-1] == *[$'\x85\x8c'] ]] ||
+                    __es_value[__es_at]=${__es_value[__es_at]//\'/$__es_mark}
             done
-            __es_line[__es_at]="${(pj:\x9d:)__es_value}"
+            __es_changed[$__es_name]="${(pj:\x9d:)__es_value}"
         done
+        __es_line=("${(@)__es_line/(#m)(#s)${~__es_pattern}(#e)/${__es_changed[$MATCH]}}")
         builtin zf_rm -f $__es_place/one.zwc
         builtin print -rn -- "${(pj:\0:)__es_line}" >$__es_place/one.zwc
         builtin setopt multibyte
