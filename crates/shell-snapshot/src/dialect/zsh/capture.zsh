@@ -22,6 +22,16 @@ __es_special=("${(@k)parameters[(R)*special*]}")
 __es_exported=("${(@k)parameters[(R)(scalar|integer|float)*export*]}")
 # Exported and more than a scalar: the environment brings the value, the state the rest.
 __es_attributes=("${(@k)parameters[(R)((scalar-?*-export|integer*-export)*~*special*)]}")
+# With ALLEXPORT names of ours are exported too.
+__es_exported=("${(@)__es_exported:#__es_*}")
+# What was exported and never had a value is in no environment, but looks as if it had an empty one.
+__es_empty=()
+for __es_name in "${(@)__es_exported}"; do [[ -n ${(P)__es_name} ]] || __es_empty+=($__es_name); done
+if (( $#__es_empty )); then
+    __es_line=("${(@0)$(/proc/$$/exe -fc 'builtin print -rn -- "$(</proc/self/environ)"')}")
+    __es_line=("${(@)__es_line%%\=*}")
+    (( $#__es_line > 1 )) && __es_empty=("${(@)__es_empty:|__es_line}") || __es_empty=()
+fi
 __es_plain=("${(@k)parameters}")
 # What a process has of its own, what is set apart below, and what would run at the command's end. Tied arrays come
 # with their scalars; undefined ones would load their module.
@@ -37,6 +47,9 @@ __es_plain=("${(@)__es_plain:|__es_skip}")
 # zsh prints neither the values of hidden parameters nor all digits of floats.
 __es_hidden=("${(@k)parameters[(R)*hideval*]}")
 __es_hidden=("${(@)__es_hidden:*__es_plain}")
+# Nor does it say which a function hides when it makes them local.
+__es_hide=("${(@k)parameters[(R)*-hide(|-*)]}")
+__es_hide=("${(@)__es_hide:*__es_plain}")
 __es_float=("${(@k)parameters[(R)float*]}")
 __es_float=("${(@)__es_float:|__es_special}")
 __es_plain=("${(@)__es_plain:|__es_float}")
@@ -46,18 +59,18 @@ __es_own=(IFS PS1 PS2 PS3 PS4 SPROMPT NULLCMD READNULLCMD HISTSIZE SAVEHIST hist
     MODULE_PATH)
 __es_unset=("${(@k)parameters}")
 __es_unset=("${(@)__es_own:|__es_unset}")
-__es_own+=(RPS1 RPS2 HISTFILE TMPSUFFIX DIRSTACKSIZE FCEDIT LOGCHECK REPORTTIME REPORTMEMORY PROMPT_EOL_MARK TMOUT
+__es_own+=(RPS1 RPS2 RPROMPT RPROMPT2 POSTEDIT ZLE_RPROMPT_INDENT PATH LANG LC_ALL HISTFILE TMPSUFFIX DIRSTACKSIZE FCEDIT LOGCHECK REPORTTIME REPORTMEMORY PROMPT_EOL_MARK TMOUT
     WATCH WATCHFMT)
 # What getopts left.
 [[ $OPTIND == 1 && -z ${OPTARG-} ]] || __es_own+=(OPTIND OPTARG)
 __es_own=("${(@)__es_own:*__es_special}")
 # Exported, these come from the environment.
-__es_skip=(PSVAR CDPATH FPATH FIGNORE MAILPATH MANPATH MODULE_PATH WATCH)
+__es_skip=(PATH LANG LC_ALL PSVAR CDPATH FPATH FIGNORE MAILPATH MANPATH MODULE_PATH WATCH)
 __es_skip=("${(@)__es_skip:*__es_exported}")
 __es_own=("${(@)__es_own:|__es_skip}")
 [[ $__es_ifs[1] == unset ]] && __es_unset+=(IFS) __es_own=("${(@)__es_own:#IFS}")
 __es_unique=("${(@k)parameters[(R)*unique*special*]}")
-__es_locked=(PATH HOME TERM LANG LC_ALL "${(@)__es_own}")
+__es_locked=(PATH path fpath HOME TERM LANG LC_ALL "${(@)__es_own}")
 __es_readonly=("${(@k)parameters[(R)*readonly*]}")
 __es_locked=("${(@)__es_locked:*__es_readonly}")
 __es_skip=("${(@)__es_plain}" "${(@)__es_float}" "${(@)__es_attributes}")
@@ -101,9 +114,52 @@ __es_skip+=("${(@)__es_stubs}")
 __es_functions=("${(@)__es_functions:|__es_skip}")
 __es_traps=("${(@M)__es_functions:#TRAP*}")
 __es_functions=("${(@)__es_functions:|__es_traps}")
+# As zsh lists them, it reads names that are reserved words as such, and a quote after a byte 1c not at all.
+__es_skip=($reswords "${(@M)__es_functions:#*[[:cntrl:]]*}")
+__es_worded=("${(@)__es_functions:*__es_skip}")
+__es_functions=("${(@)__es_functions:|__es_worded}")
 # In parts: the time zsh takes to compile functions in one piece grows with the square of their number. Not in small
 # ones: each is a file to open for every command.
 (( __es_part = $#__es_functions / @PARTS@ + 1, __es_part = __es_part < 64 ? 64 : __es_part ))
+# What RC_QUOTES made one quote of two is listed as one, which ends the string. In compiled functions quotes that are
+# text and quotes around it (byte 9d) differ: there the former become a byte that is found again in the listing. A word
+# of one quote alone is part of a number.
+__es_quoted=() __es_mark=
+if [[ " $__es_options " == *' rcquotes on '* ]]; then
+    __es_value="*'*'*'*"
+    __es_quoted=("${(@k)functions[(R)$__es_value]}")
+    __es_quoted=("${(@)__es_quoted:*__es_functions}")
+    for __es_mark in $'\x01' $'\x02' $'\x03' $'\x04' $'\x05' $'\x06' ''; do
+        [[ "${functions[@]}" == *$__es_mark* ]] || break
+    done
+    __es_place=/dev/shm/.$$-$RANDOM$RANDOM$RANDOM
+    if [[ -n $__es_mark ]] && (( $#__es_quoted )) && builtin zmodload -F zsh/files b:zf_mkdir b:zf_rm b:zf_rmdir &&
+        builtin zf_mkdir -m 700 $__es_place && builtin zcompile -c -R $__es_place/one $__es_quoted
+    then
+        builtin unsetopt multibyte
+        __es_code=$(<$__es_place/one.zwc)
+        __es_code=${__es_code//$'\xeb\x3c\xe9\x04'/$'\xeb'${(#):-$((8*#__es_mark+4))}$'\xe8\x04'}
+        __es_line=("${(@ps:\0:)__es_code}")
+        # The few that have such quotes are changed, then put in place at once: one by one each would cost a copy of all.
+        builtin typeset -A __es_changed
+        __es_pattern=$'*\x9d*\'*\x9d*'
+        for __es_name in "${(@u)${(@M)__es_line:#${~__es_pattern}}}"; do
+            __es_value=("${(@ps:\x9d:)__es_name}")
+            for (( __es_at = 2; __es_at < $#__es_value; __es_at += 2 )); do
+                [[ $__es_value[__es_at-1] == *[$'\x85\x8c'] ]] ||
+                    __es_value[__es_at]=${__es_value[__es_at]//\'/$__es_mark}
+            done
+            __es_changed[$__es_name]="${(pj:\x9d:)__es_value}"
+        done
+        __es_line=("${(@)__es_line/(#m)(#s)${~__es_pattern}(#e)/${__es_changed[$MATCH]}}")
+        builtin zf_rm -f $__es_place/one.zwc
+        builtin print -rn -- "${(pj:\0:)__es_line}" >$__es_place/one.zwc
+        builtin setopt multibyte
+    else
+        [[ ! -d $__es_place ]] || builtin zf_rmdir $__es_place
+        __es_quoted=()
+    fi
+fi
 # zsh prints byte 0x1c as `\C-\`, and 0x9c so where it is no part of a letter: what follows it reads as escaped. Then all
 # is listed once more, with other values for these, which are set anew.
 __es_odd=()
@@ -126,9 +182,18 @@ while :; do
         builtin print -rn $'\0'; (( $#__es_float )) && builtin typeset -p -- "${(@)__es_float}"
         builtin print -rn $'\0'; (( $#__es_attributes )) && builtin typeset -p -- "${(@)__es_attributes}"
         builtin print -rn $'\0'; (( $#__es_traps )) && builtin functions -- "${(@)__es_traps}"
+        if (( $#__es_quoted )); then
+            fpath=($__es_place/one)
+            builtin unfunction -- $__es_quoted
+            builtin autoload -Uz +X -- $__es_quoted
+        fi
         for (( __es_at = 1; __es_at <= $#__es_functions; __es_at += __es_part )); do
             builtin print -rn $'\0'
             builtin functions -- "${(@)__es_functions[__es_at,__es_at+__es_part-1]}"
+        done
+        (( $#__es_worded && ! $#__es_functions )) && builtin print -rn $'\0'
+        for __es_name in "${(@)__es_worded}"; do
+            builtin print -r -- "${(qqqq)__es_name} () {"$'\n'"$functions[$__es_name]"$'\n}'
         done
     )}")
     [[ "$__es_dump[1,4]" == *'\C-\'* ]] && (( ! $#__es_odd )) || break
@@ -144,6 +209,32 @@ while :; do
     (( $#__es_odd )) || break
 done
 __es_parts=("${(@)__es_dump[6,-1]}")
+if (( $#__es_quoted )); then
+    __es_parts=("${(@)__es_parts//$__es_mark/'\''}")
+    builtin zf_rm -f $__es_place/one.zwc
+    builtin zf_rmdir $__es_place
+fi
+__es_functions+=("${(@)__es_worded}")
+# A part must be read again. If it cannot be, those of it that can be are kept, one by one: what is listed then may not be
+# what RC_QUOTES made of it.
+__es_unreadable=()
+for (( __es_at = 1; __es_at <= $#__es_parts; ++__es_at )); do
+    functions[$__es_at]=$__es_parts[__es_at]
+    (( ${+functions[$__es_at]} )) && continue
+    __es_parts[__es_at]=
+    (( __es_end = __es_at == $#__es_parts ? -1 : __es_at * __es_part ))
+    for __es_name in "${(@)__es_functions[(__es_at-1)*__es_part+1,__es_end]}"; do
+        __es_value="${(qqqq)__es_name} () {"$'\n'"$functions[$__es_name]"$'\n}'
+        if (( ! ${__es_quoted[(Ie)$__es_name]} )) && functions[__es_one]=$__es_value && (( ${+functions[__es_one]} )); then
+            builtin unfunction __es_one
+            __es_parts[__es_at]+=$__es_value$'\n'
+        else
+            __es_unreadable+=("$__es_name")
+        fi
+    done
+    functions[$__es_at]=$__es_parts[__es_at]
+done
+__es_functions=("${(@)__es_functions:|__es_unreadable}")
 # In a pipeline, not in a command substitution: that has no traps.
 builtin setopt printeightbit
 builtin trap | builtin read -r -d '' __es_trap || builtin trap -
@@ -232,7 +323,10 @@ __es_state+=("builtin "${(@)^__es_line}" 2>/dev/null")
 # Less what a command's shell has by itself, without an environment: what that brings is listed as exported.
 __es_value="$(builtin exec -c /proc/$$/exe -fc "builtin setopt printeightbit; builtin print -rn $'\\0'; builtin typeset -p" 2>/dev/null)"
 __es_value=("${(@f)${__es_value##*$'\0'}}")
-__es_line=("${(@f)${${__es_dump[1]%$'\n'}%$'\n'*}}")
+# Less the last line, which is of ours: as lines, for a `%` pattern would try every one before it.
+__es_line=("${(@f)__es_dump[1]}")
+[[ -n $__es_line[-1] ]] || __es_line[-1]=()
+__es_line[-1]=()
 __es_line=("${(@)__es_line:|__es_value}")
 # One command for all of a kind, as far below: each costs more than an assignment.
 __es_state+=("$__es_always" '{')
@@ -275,6 +369,10 @@ for __es_line in ${(M)${(f)__es_dump[4]}:#export -*}; do
     __es_state+=("(( \${+${__es_name%% *}} )) && builtin typeset -x$__es_flags $__es_name$__es_value")
 done
 (( $#__es_hidden )) && __es_state+=("builtin typeset -H -- $__es_hidden")
+(( $#__es_hide )) && __es_state+=("builtin typeset -h -- $__es_hide")
+for __es_name in $__es_empty; do
+    __es_state+=("(( \${+$__es_name} )) || builtin typeset -x $__es_name")
+done
 for __es_name __es_value in "${(@)__es_odd}"; do
     __es_state+=("[[ \${(t)$__es_name-} == *readonly* ]] || $__es_name=$__es_value")
 done
@@ -295,7 +393,8 @@ for __es_line in "${(@u)__es_autoload}"; do
     __es_name=("${(@k)__es_autoload[(Re)$__es_line]}")
     __es_line=${__es_line##*builtin autoload -X}
     [[ $__es_line == *\ * ]] && __es_name=("${(q)__es_line#* }/"${(@)^__es_name})
-    __es_state+=("builtin autoload -${__es_line%% *} -- $__es_name")
+    __es_flags=${__es_line%% *}
+    __es_state+=("builtin autoload ${__es_flags:+-$__es_flags} -- $__es_name")
 done
 __es_traced=("${(@)__es_traced:*__es_functions}")
 (( $#__es_traced )) && __es_state+=("builtin functions -t -- ${(j: :)${(@q)__es_traced}}")
@@ -307,7 +406,7 @@ __es_line=(${(f)__es_list[5]})
 __es_state+=("builtin "${(@)^__es_line})
 for __es_name in "${(@k)dis_functions}"; do
     [[ $__es_name == (builtin|enable) ]] ||
-        __es_state+=("builtin eval ${(qqqq)${:-${(q)__es_name} () {
+        __es_state+=("builtin eval ${(qqqq)${:-${(qqqq)__es_name} () {
 ${dis_functions[$__es_name]}
 \}}}; builtin disable -f -- ${(q)__es_name}")
 done
@@ -364,7 +463,7 @@ __es_state=${(F)__es_state}
 # ---- The sections.
 
 builtin print -u@FD@ -rn -- $'\n@NONCE@ environment\n'
-for __es_name in "${(@)__es_exported}"; do
+for __es_name in "${(@)__es_exported:|__es_empty}"; do
     builtin print -u@FD@ -rn -- "$__es_name=${${(P)__es_name}%%$'\0'*}"$'\0'
 done
 builtin print -u@FD@ -rn -- $'\n@NONCE@ names\n'
@@ -373,7 +472,7 @@ __es_name=(
     "alias "${(@k)^aliases} "alias "${(@k)^galiases} "alias "${(@k)^saliases}
     "variable "${(@)^__es_plain} "variable "${(@)^__es_float} "variable "${(@)^__es_own}
     "option "${(@k)^__es_option} "left "${(@)^__es_left_out}
-    "completion "${(@)^__es_completion})
+    "completion "${(@)^__es_completion} "unreadable "${(@)^__es_unreadable})
 builtin print -u@FD@ -rN -- "${(@)__es_name}"
 # Commands look there only if the system's zshenv, which comes first, leaves them to.
 __es_place=@PLACE@
@@ -389,7 +488,6 @@ done
 # nowhere. What it writes is in memory too (/dev/shm) and has no name any more once it is open.
 __es_name=({1..$#__es_parts})
 (( $#__es_parts )) || __es_name=()
-for __es_at in $__es_name; do functions[$__es_at]=$__es_parts[__es_at]; done
 __es_value="builtin emulate -R zsh
 {
 ${(F)${(@)__es_name/#/builtin . \$ZDOTDIR/}}

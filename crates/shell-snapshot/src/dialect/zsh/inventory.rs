@@ -28,6 +28,13 @@ pub(super) fn read(names: &[u8], traps: &[u8]) -> Result<Inventory, Failure> {
                 });
                 true
             }
+            b"unreadable" => {
+                inventory.left_out.push(LeftOut {
+                    what: [b"function ", name.as_slice()].concat(),
+                    why: "zsh cannot read again what it lists of it",
+                });
+                true
+            }
             _ => return Err(Failure::InvalidCapture),
         };
     }

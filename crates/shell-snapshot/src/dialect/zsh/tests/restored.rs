@@ -262,6 +262,30 @@ fn what_only_completion_reads_is_left_out_and_named() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "0 x\n");
 }
 
+#[test]
+fn a_function_that_cannot_be_read_again_is_left_out_and_named() {
+    let files = &[(
+        ".zshrc",
+        "make() { setopt localoptions rcquotes; eval $'g() {\\n print \\'it\\'\\'s\\'\\n}'; }; make
+f() { echo fn; }; function do { echo do; }\n",
+    )];
+    let home = Home::new(files, &[]);
+    let captured = home.capture(Try::Interactive).unwrap();
+    let output = home.run(
+        &captured,
+        Transport::File(9),
+        OsStr::new("f; \\do; print ${+functions[make]} ${+functions[g]}"),
+    );
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "fn\ndo\n1 0\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(!captured.inventory.functions.contains(&b"g"[..]));
+    let left = captured.inventory.left_out.first().unwrap();
+    assert_eq!(
+        (left.what.as_slice(), left.why),
+        (&b"function g"[..], "zsh cannot read again what it lists of it")
+    );
+}
+
 /// Startup files that set, in every way, what requests set too.
 const SETTING: &str =
     "PS1='rc> '; export ZDOTDIR=$HOME/z; typeset -a LIST=(1 2); typeset -i NUMBER=3; EMPTY=rc

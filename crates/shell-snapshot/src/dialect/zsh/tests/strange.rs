@@ -684,4 +684,168 @@ fn
             status: 0,
         }],
     },
+    Case {
+        // zsh lists what RC_QUOTES made one quote of two as one quote, which ends the string.
+        what: "functions whose quotes were doubled",
+        files: &[(
+            ".zshrc",
+            r#"setopt rc_quotes
+f() { print -r 'it''s' 'a''''b' '''' "it's" $'it\'s' 'é''ç'; case $1 in ('x''y') print yes;; esac }
+g() { local A='x''y' b=( 'c''d' 'e' ); print -r $A $b ${none:-'p''q'} "$(print 'r''s')" }
+h() { print 'a'"'"'b' }
+"#,
+        )],
+        environment: &[],
+        runs: &[
+            Run {
+                script: r#"f "x'y"; g; h"#,
+                stdout: "it's a''b ' it's it's é'ç\nyes\nx'y c'd e p'q r's\na'b\n",
+                status: 0,
+            },
+            Run {
+                script: "setopt | grep rcquotes; print 'a''b'",
+                stdout: "rcquotes\na'b\n",
+                status: 0,
+            },
+        ],
+    },
+    Case {
+        what: "functions named like reserved words",
+        files: &[(
+            ".zshrc",
+            r#"function if { echo i; }; function nocorrect { echo n; }; function '!' { echo x; }; function function { echo f; }
+function time { echo t; }; function do { echo d; }; function '{' { echo b; }; function while { echo w; }
+function $'a\x1c' { echo c; }; function export { echo e; }; disable -f while; plain() { echo p; }
+"#,
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: r#"plain; \if; \nocorrect; \!; \function; \time; \do; \{; $'a'; \export; print ${+dis_functions[while]}"#,
+            stdout: "p
+i
+n
+x
+f
+t
+d
+b
+c
+e
+1
+",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "only functions named like reserved words",
+        files: &[(
+            ".zshrc",
+            "unfunction -m '*'; function if { echo i; }
+",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: r"\if; print -r -- ${(k)functions:#*run-help}",
+            stdout: "i
+if
+",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "functions that are autoloaded without any option",
+        files: &[(
+            ".zshrc",
+            "mkdir -p ~/fn; echo 'echo mine' >~/fn/mine; fpath=(~/fn $fpath); autoload mine theirs
+",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: "print -r ${+functions[--]} ${+functions[theirs]}; mine",
+            stdout: "0 1
+mine
+",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "everything is exported",
+        files: &[(
+            ".zshrc",
+            "setopt allexport; A=1
+",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: "env | grep -c __es; echo $A; B=2; env | grep -x B=2",
+            stdout: "0
+1
+B=2
+",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "what is exported and never had a value",
+        files: &[(".zshrc", "typeset -x NX; export XZ; export EMPTY=\n")],
+        environment: &[("GIVEN", "")],
+        runs: &[Run {
+            script: "env | grep -e ^NX -e ^XZ -e ^EMPTY -e ^GIVEN | sort; print ${(t)NX} ${(t)XZ} \"<$NX>\"; NX=1; env | grep ^NX",
+            stdout: "EMPTY=\nGIVEN=\nscalar-export scalar-export <>\nNX=1\n",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "the line editor's own parameters",
+        files: &[(".zshrc", "RPROMPT=a RPROMPT2=b POSTEDIT=c ZLE_RPROMPT_INDENT=0\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print $RPROMPT $RPROMPT2 $POSTEDIT $ZLE_RPROMPT_INDENT",
+            stdout: "a b c 0\n",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "a PATH that is read-only",
+        files: &[(".zshrc", "PATH=/opt/x:$PATH; typeset -r PATH; typeset -rU path\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print ${(t)PATH} ${(t)path} $path[1]; path=(); print no",
+            stdout: "scalar-readonly-tied-export-special array-readonly-tied-unique-special /opt/x\n",
+            status: 1,
+        }],
+    },
+    Case {
+        what: "a PATH that is not exported",
+        files: &[(".zshrc", "PATH=/opt/x:$PATH; typeset +x PATH\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print ${(t)PATH} $path[1]; env | grep -c ^PATH",
+            stdout: "scalar-tied-special /opt/x\n0\n",
+            status: 1,
+        }],
+    },
+    Case {
+        what: "parameters that functions hide",
+        files: &[(
+            ".zshrc",
+            "typeset -h H=1; typeset -rh R=2; typeset -hA A; A=(k v)\n",
+        )],
+        environment: &[],
+        runs: &[Run {
+            script: "print ${(t)H} $H ${(t)R} $R ${(t)A} $A[k]",
+            stdout: "scalar-hide 1 scalar-readonly-hide 2 association-hide v\n",
+            status: 0,
+        }],
+    },
+    Case {
+        what: "more variables than a quadratic capture has time for",
+        files: &[(".zshrc", "for i in {1..12000}; do typeset -g V$i=x$i; done\n")],
+        environment: &[],
+        runs: &[Run {
+            script: "print $V1 $V12000",
+            stdout: "x1 x12000\n",
+            status: 0,
+        }],
+    },
 ];
