@@ -34,12 +34,9 @@ pub(crate) struct State {
 pub(crate) enum Transport {
     /// A sealed memfd that the child inherits under this number.
     File(i32),
-    /// Environment variables of at most [`ENVIRONMENT_CHUNK_BYTES`] each.
+    /// Environment variables of at most [`SNAPSHOT_ENVIRONMENT_CHUNK_BYTES`](exec_protocol::limits::SNAPSHOT_ENVIRONMENT_CHUNK_BYTES) each.
     Environment,
 }
-
-/// Bytes of state in one environment variable: execve(2) takes no string of more than 128 KiB.
-pub(crate) const ENVIRONMENT_CHUNK_BYTES: usize = 60 * 1024;
 
 /// A command that restores a state and then runs the user's script.
 #[derive(Debug, Clone, PartialEq, Eq)]

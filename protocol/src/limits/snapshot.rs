@@ -53,6 +53,34 @@ pub const SNAPSHOT_SEARCHED_BYTES: usize = 256 * 1024;
 pub const SNAPSHOT_LEARNED_NAMES: usize = 64;
 /// How often that is found out again, in milliseconds: by a capture in the background.
 pub const SNAPSHOT_RECHECK_MS: u64 = 600_000;
+/// Bytes of state in one environment variable: execve(2) takes no string of more than 128 KiB.
+pub const SNAPSHOT_ENVIRONMENT_CHUNK_BYTES: usize = 60 * 1024;
+/// Parts that a compiled state of zsh may consist of besides its `.zshenv`: each is a file to open for every command.
+pub const SNAPSHOT_COMPILED_PARTS: usize = 64;
+/// Commands nested deeper than this in startup files of sh are not read; shells have such a limit in their stack.
+pub const SNAPSHOT_DEFINITION_DEPTH: usize = 200;
+/// Of a variable that is too large for any environment the environment brings so many bytes, and the state the whole:
+/// what becomes of the one, by the policy and by the request, becomes of the other.
+pub const SNAPSHOT_STAND_IN_BYTES: usize = 1024;
+/// Functions of bash up to which a state is loaded on demand: from this many on bash gives its table more room, and
+/// exported ones may come out in another order if some are away.
+pub const SNAPSHOT_DEMAND_FUNCTIONS: usize = 1000;
+/// Lines of bash that are left out up to which empty ones stand in their place: they are read faster than the command
+/// that counts on.
+pub const SNAPSHOT_EMPTY_LINES: usize = 100;
+/// Aliases of bash that may lead to one another where a state is loaded on demand.
+pub const SNAPSHOT_ALIAS_CHAIN: usize = 8;
+/// How deep a script's constructs may nest where a state is loaded on demand: the scanner recurses.
+pub const SNAPSHOT_SCRIPT_DEPTH: u32 = 40;
+/// Longest script that is looked at for what it needs of a state, in bytes: what looking costs must not be noticed.
+pub const SNAPSHOT_PROVEN_SCRIPT_BYTES: usize = 64 * 1024;
+/// Largest state of fish that the environment carries, whatever else could, in bytes: fish cannot close a descriptor
+/// that it inherited, and what it runs would inherit it too. Few are larger.
+pub const SNAPSHOT_FISH_STATE_BYTES: usize = 256 * 1024;
+/// The state pipe's size, if the system grants it, in bytes: a shell that need not wait for us writes faster.
+pub const SNAPSHOT_PIPE_BYTES: usize = 1024 * 1024;
+/// One read of state or of what is printed, in bytes.
+pub const SNAPSHOT_READ_BYTES: usize = 64 * 1024;
 
 /// The limits of shell snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]

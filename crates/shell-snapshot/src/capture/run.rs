@@ -1,5 +1,6 @@
 //! One run of a user's shell: on a terminal of its own, its state coming out through a descriptor of its own.
 
+use exec_protocol::limits::{SNAPSHOT_PIPE_BYTES, SNAPSHOT_READ_BYTES};
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
@@ -39,12 +40,6 @@ const LOW_DESCRIPTOR: i32 = 187;
 
 /// The window of the terminal, as a command's has it.
 const SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
-
-/// The state pipe's size, in bytes, if the system grants it: a shell that need not wait for us writes faster.
-const PIPE_BYTES: usize = 1024 * 1024;
-
-/// One read of state or of what is printed, in bytes.
-const READ_BYTES: usize = 64 * 1024;
 
 /// A run that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,7 +164,7 @@ fn state_pipe() -> io::Result<(AsyncFd<OwnedFd>, OwnedFd)> {
     let (ours, shells) = pipe_with(PipeFlags::CLOEXEC)?;
     fcntl_setfl(&ours, OFlags::NONBLOCK)?;
     // It does without, slower.
-    let _ = fcntl_setpipe_size(&ours, PIPE_BYTES);
+    let _ = fcntl_setpipe_size(&ours, SNAPSHOT_PIPE_BYTES);
     Ok((watch_fd(ours, Interest::READABLE)?, shells))
 }
 
@@ -212,7 +207,7 @@ impl Reader {
     /// Reads until the end marker has come. At the end of the file it waits for ever: the shell has closed its end,
     /// and its own end tells more.
     async fn until_end(&mut self) -> Result<(), Failure> {
-        let mut piece = vec![0; READ_BYTES];
+        let mut piece = vec![0; SNAPSHOT_READ_BYTES];
         loop {
             let read = self
                 .fd
@@ -231,7 +226,7 @@ impl Reader {
 
     /// Reads what is there once the shell has ended: what it wrote last. `None`: that was not the end marker.
     fn rest(&mut self) -> Option<Ending<()>> {
-        let mut piece = vec![0; READ_BYTES];
+        let mut piece = vec![0; SNAPSHOT_READ_BYTES];
         loop {
             match rustix::io::read(self.fd.get_ref(), &mut piece) {
                 Ok(0) | Err(_) => return None,
@@ -250,7 +245,7 @@ impl Reader {
 async fn attend(terminal: &AsyncFd<OwnedFd>, limits: &SnapshotLimits) -> Infallible {
     let mut ticks = interval(limits.end_of_input);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut printed = vec![0; READ_BYTES];
+    let mut printed = vec![0; SNAPSHOT_READ_BYTES];
     let mut attendant = Terminal::new(limits.terminal_answers);
     let mut open = true;
     // A terminal that takes no more has unread input enough.

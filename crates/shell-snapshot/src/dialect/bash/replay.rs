@@ -1,5 +1,6 @@
 //! The command that restores a state and runs the user's script.
 
+use exec_protocol::limits::SNAPSHOT_ENVIRONMENT_CHUNK_BYTES;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -8,7 +9,7 @@ use exec_process::environment::Environment;
 
 use super::read::{FILE_HEADER, GROUP, GUARD};
 use super::words::quoted;
-use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
+use crate::state::{Replay, State, Transport};
 
 const CHUNK: &str = "EXEC_SERVER_STATE_";
 
@@ -39,7 +40,7 @@ pub(super) fn command(
             unset.push("BASH_ENV".into());
             let text = without_descriptor(&state.file);
             let mut chunks = Vec::new();
-            for (index, chunk) in text.chunks(ENVIRONMENT_CHUNK_BYTES).enumerate() {
+            for (index, chunk) in text.chunks(SNAPSHOT_ENVIRONMENT_CHUNK_BYTES).enumerate() {
                 let name = format!("{CHUNK}{index}");
                 set.insert(name.clone().into(), OsString::from_vec(chunk.to_vec()));
                 chunks.push(name);

@@ -1,5 +1,6 @@
 //! What becomes of each variable: environment, state, or nothing.
 
+use exec_protocol::limits::SNAPSHOT_STAND_IN_BYTES;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -110,10 +111,6 @@ const LOCALE: &[&str] = &[
     "LC_NUMERIC",
     "LC_TIME",
 ];
-
-/// Of a variable that is too large for any environment the environment brings so many bytes, and the state the whole:
-/// what becomes of the one, by the policy and by the request, becomes of the other.
-const STAND_IN_BYTES: usize = 1024;
 
 /// The variables of a capture.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -337,7 +334,7 @@ pub(super) fn read(declared: &[u8], given: &Environment, host: &[u8]) -> Result<
         let name = OsString::from_vec(variable.name.to_vec());
         let mut value = variable.value.clone().unwrap_or_default();
         if !takes_variable(variable.name, &value) {
-            value.truncate(STAND_IN_BYTES);
+            value.truncate(SNAPSHOT_STAND_IN_BYTES);
             after.extend(in_place_of(&value, &variable));
         }
         read.environment.insert(name, OsString::from_vec(value));

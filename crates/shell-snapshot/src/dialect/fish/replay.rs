@@ -1,5 +1,6 @@
 //! The command that restores a state and runs the user's script.
 
+use exec_protocol::limits::{SNAPSHOT_ENVIRONMENT_CHUNK_BYTES, SNAPSHOT_FISH_STATE_BYTES};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
@@ -7,14 +8,10 @@ use std::path::Path;
 
 use exec_process::environment::Environment;
 
-use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
+use crate::state::{Replay, State, Transport};
 
 /// Variables that carry a state; they are gone before its first command.
 const CARRIER: &str = "EXEC_SERVER_STATE_";
-
-/// fish cannot close a descriptor that it inherited, and what it runs would inherit it too. A state up to this size
-/// is therefore carried in the environment, whatever else could carry it; few are larger.
-const ENVIRONMENT_BYTES: usize = 256 * 1024;
 
 const FAILED: &str = "; or builtin echo 'failed to restore shell snapshot' >&2";
 
@@ -27,14 +24,14 @@ pub(super) fn command(
 ) -> Option<Replay> {
     let mut set = Environment::new();
     let restore = match transport {
-        Transport::File(_) if state.file.len() <= ENVIRONMENT_BYTES => return None,
+        Transport::File(_) if state.file.len() <= SNAPSHOT_FISH_STATE_BYTES => return None,
         Transport::File(descriptor) => format!("builtin source /proc/self/fd/{descriptor}"),
         Transport::Environment => {
             let carried = carried(&state.file);
-            let names: Vec<String> = (0..carried.len().div_ceil(ENVIRONMENT_CHUNK_BYTES))
+            let names: Vec<String> = (0..carried.len().div_ceil(SNAPSHOT_ENVIRONMENT_CHUNK_BYTES))
                 .map(|number| format!("{CARRIER}{number}"))
                 .collect();
-            for (name, chunk) in names.iter().zip(carried.chunks(ENVIRONMENT_CHUNK_BYTES)) {
+            for (name, chunk) in names.iter().zip(carried.chunks(SNAPSHOT_ENVIRONMENT_CHUNK_BYTES)) {
                 set.insert(name.into(), OsString::from_vec(chunk.to_vec()));
             }
             let values: String = names.iter().map(|name| format!("${name}")).collect();
@@ -105,7 +102,11 @@ mod tests {
 
     #[test]
     fn a_state_travels_in_chunks_that_are_gone_before_its_first_command() {
-        let replay = replay(vec![b'x'; ENVIRONMENT_CHUNK_BYTES + 1], Transport::Environment).unwrap();
+        let replay = replay(
+            vec![b'x'; SNAPSHOT_ENVIRONMENT_CHUNK_BYTES + 1],
+            Transport::Environment,
+        )
+        .unwrap();
         let restore = "builtin eval \"builtin set --erase EXEC_SERVER_STATE_0 EXEC_SERVER_STATE_1\"\\n\
                        \"$EXEC_SERVER_STATE_0$EXEC_SERVER_STATE_1\"; \
                        or builtin echo 'failed to restore shell snapshot' >&2";
@@ -115,15 +116,18 @@ mod tests {
         );
         assert_eq!(
             replay.set.values().map(|chunk| chunk.len()).collect::<Vec<_>>(),
-            [ENVIRONMENT_CHUNK_BYTES, 1]
+            [SNAPSHOT_ENVIRONMENT_CHUNK_BYTES, 1]
         );
     }
 
     #[test]
     fn a_descriptor_carries_only_what_the_environment_cannot() {
-        assert_eq!(replay(vec![b'x'; ENVIRONMENT_BYTES], Transport::File(9)), None);
+        assert_eq!(
+            replay(vec![b'x'; SNAPSHOT_FISH_STATE_BYTES], Transport::File(9)),
+            None
+        );
         assert!(
-            replay(vec![b'x'; ENVIRONMENT_BYTES + 1], Transport::File(9))
+            replay(vec![b'x'; SNAPSHOT_FISH_STATE_BYTES + 1], Transport::File(9))
                 .unwrap()
                 .set
                 .is_empty()

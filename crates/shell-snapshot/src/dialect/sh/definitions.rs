@@ -4,6 +4,8 @@
 //! the shell's grammar that keeps nothing but where each definition begins and ends and where an alias is made. It
 //! stops at what it does not understand, as the shell itself does at a syntax error.
 
+use exec_protocol::limits::SNAPSHOT_DEFINITION_DEPTH;
+
 /// What a file defines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Definitions<'a> {
@@ -28,9 +30,6 @@ pub(super) struct Function<'a> {
     /// Literal words in it that stand where a command's name does.
     pub(super) commands: Vec<&'a [u8]>,
 }
-
-/// Commands nested deeper than this are not read; shells have such a limit in their stack.
-pub(super) const DEPTH: usize = 200;
 
 /// Reads a file as far as it is understood.
 pub(super) fn find(text: &[u8]) -> Definitions<'_> {
@@ -200,7 +199,7 @@ impl<'a> Parser<'a> {
     /// Commands up to one of these words or operators (nothing: the end of the text), which is not taken.
     fn list(&mut self, stops: &[&[u8]]) -> Step {
         self.depth += 1;
-        if self.depth > DEPTH {
+        if self.depth > SNAPSHOT_DEFINITION_DEPTH {
             return Err(NotUnderstood);
         }
         loop {

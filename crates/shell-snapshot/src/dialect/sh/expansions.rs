@@ -1,6 +1,7 @@
 //! The words of a startup file: where they end, whatever is quoted, substituted or expanded in them.
 
-use super::definitions::{DEPTH, NotUnderstood, Parser, Step};
+use super::definitions::{NotUnderstood, Parser, Step};
+use exec_protocol::limits::SNAPSHOT_DEFINITION_DEPTH;
 
 impl<'a> Parser<'a> {
     /// A word as it is written.
@@ -83,7 +84,7 @@ impl<'a> Parser<'a> {
             [b'$', b'{', ..] => {
                 self.at += 2;
                 self.depth += 1;
-                if self.depth > DEPTH {
+                if self.depth > SNAPSHOT_DEFINITION_DEPTH {
                     return Err(NotUnderstood);
                 }
                 let result = self.quoted(b'}');

@@ -1,5 +1,6 @@
 //! The command that restores a state and runs the user's script.
 
+use exec_protocol::limits::SNAPSHOT_ENVIRONMENT_CHUNK_BYTES;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -11,7 +12,7 @@ use super::definitions::first_read;
 use super::words::Words;
 use crate::dialect::Dialect as _;
 use crate::dialect::bash::Bash;
-use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
+use crate::state::{Replay, State, Transport};
 
 /// The descriptor that a state closes: these shells name none of more than one digit.
 const DESCRIPTOR: i32 = 9;
@@ -41,10 +42,13 @@ pub(super) fn command(
         Transport::File(DESCRIPTOR) => format!("command . /proc/self/fd/{DESCRIPTOR}"),
         Transport::File(_) => return None,
         Transport::Environment => {
-            let names: Vec<String> = (0..state.file.len().div_ceil(ENVIRONMENT_CHUNK_BYTES))
+            let names: Vec<String> = (0..state.file.len().div_ceil(SNAPSHOT_ENVIRONMENT_CHUNK_BYTES))
                 .map(|number| format!("{CARRIER}{number}"))
                 .collect();
-            for (name, chunk) in names.iter().zip(state.file.chunks(ENVIRONMENT_CHUNK_BYTES)) {
+            for (name, chunk) in names
+                .iter()
+                .zip(state.file.chunks(SNAPSHOT_ENVIRONMENT_CHUNK_BYTES))
+            {
                 set.insert(name.into(), OsString::from_vec(chunk.to_vec()));
             }
             let values: String = names.iter().map(|name| format!("${{{name}}}")).collect();
@@ -154,7 +158,7 @@ mod tests {
     #[test]
     fn a_state_travels_in_chunks_that_its_first_command_unsets() {
         let mut file = CLOSE.to_vec();
-        file.resize(ENVIRONMENT_CHUNK_BYTES + 1, b'x');
+        file.resize(SNAPSHOT_ENVIRONMENT_CHUNK_BYTES + 1, b'x');
         let replay = replay(&file, Transport::Environment, "ls").unwrap();
         assert_eq!(
             replay.argv[2],
@@ -162,7 +166,7 @@ mod tests {
               echo 'failed to restore shell snapshot' >&2 ;; esac; ls"
         );
         let chunks: Vec<usize> = replay.set.values().map(|chunk| chunk.len()).collect();
-        assert_eq!(chunks, [ENVIRONMENT_CHUNK_BYTES, 1]);
+        assert_eq!(chunks, [SNAPSHOT_ENVIRONMENT_CHUNK_BYTES, 1]);
     }
 
     #[test]

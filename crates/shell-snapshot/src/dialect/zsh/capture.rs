@@ -1,5 +1,6 @@
 //! What the capturing shell is given to run.
 
+use exec_protocol::limits::SNAPSHOT_COMPILED_PARTS;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +8,7 @@ use std::path::Path;
 
 use exec_process::warden::open_files_of_commands;
 
-use super::place::{PARTS, STATE_DESCRIPTOR};
+use super::place::STATE_DESCRIPTOR;
 use super::quoting;
 use crate::sections::Frame;
 
@@ -18,7 +19,7 @@ const CAPTURE: &str = include_str!("capture.zsh");
 pub(super) fn script(frame: &Frame, place: Option<&Path>) -> OsString {
     let place = place.map_or_else(Vec::new, |place| place.as_os_str().as_bytes().to_vec());
     let capture = fill(CAPTURE, frame).replace("@STATE_FD@", &STATE_DESCRIPTOR.to_string());
-    let capture = capture.replace("@PARTS@", &PARTS.to_string());
+    let capture = capture.replace("@PARTS@", &SNAPSHOT_COMPILED_PARTS.to_string());
     // Where they cannot be read the state sets all limits again.
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let limits = limits_of_commands(&limits, open_files_of_commands());

@@ -7,6 +7,7 @@
 //! the state is text. There is one per daemon, made when zsh is first captured, mode 0700. It does not lie in `/tmp`
 //! or `/dev/shm`, which sandboxes let commands write: who can write to it can run code in every later zsh.
 
+use exec_protocol::limits::SNAPSHOT_COMPILED_PARTS;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -19,9 +20,6 @@ use rustix::fs::{FlockOperation, flock};
 
 /// The descriptor that commands inherit the state by.
 pub(super) const STATE_DESCRIPTOR: i32 = 9;
-
-/// Parts a compiled state may consist of besides its `.zshenv`.
-pub(super) const PARTS: usize = 64;
 
 const REPLAY: &str = include_str!("replay.zsh");
 const SCRIPT: &str = ".zshenv";
@@ -112,7 +110,9 @@ fn lock(script: &File) -> io::Result<()> {
 /// Puts into the folder what belongs there. The script comes locked.
 fn fill(place: &Path) -> io::Result<File> {
     let state = format!("/proc/self/fd/{STATE_DESCRIPTOR}");
-    for name in std::iter::once(SCRIPT.to_owned()).chain((1..=PARTS).map(|part| part.to_string())) {
+    for name in
+        std::iter::once(SCRIPT.to_owned()).chain((1..=SNAPSHOT_COMPILED_PARTS).map(|part| part.to_string()))
+    {
         symlink(&state, place.join(format!("{name}.zwc")))?;
     }
     // Locked before it has its name: a daemon that starts at the same moment must not take it for left behind.

@@ -1,5 +1,6 @@
 //! A command that restores a state before it runs its script.
 
+use exec_protocol::limits::SNAPSHOT_ENVIRONMENT_CHUNK_BYTES;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -9,7 +10,7 @@ use exec_process::environment::Environment;
 
 use super::place::STATE_DESCRIPTOR;
 use super::quoting;
-use crate::state::{ENVIRONMENT_CHUNK_BYTES, Replay, State, Transport};
+use crate::state::{Replay, State, Transport};
 
 /// The first line of a text for shells that cannot look into the place of the states.
 const INLINE: &[u8] = b"# inline\n";
@@ -105,7 +106,7 @@ pub(super) fn command(
             let text = text.strip_prefix(INLINE).unwrap_or(text);
             let text = text.strip_prefix(close().as_slice()).unwrap_or(text);
             let mut names = vec![WHERE.to_owned()];
-            for chunk in text.chunks(ENVIRONMENT_CHUNK_BYTES) {
+            for chunk in text.chunks(SNAPSHOT_ENVIRONMENT_CHUNK_BYTES) {
                 let name = format!("{WHERE}_{}", names.len() - 1);
                 set.insert(name.clone().into(), OsString::from_vec(chunk.to_vec()));
                 names.push(name);
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_long_state_is_cut_into_variables_that_hold_it_all() {
-        let long: Vec<u8> = (0..2 * ENVIRONMENT_CHUNK_BYTES + 1)
+        let long: Vec<u8> = (0..2 * SNAPSHOT_ENVIRONMENT_CHUNK_BYTES + 1)
             .map(|at| b'a' + (at % 26) as u8)
             .collect();
         let text = state(long.clone(), Vec::new(), false);

@@ -4,9 +4,7 @@ use super::context::{Proof, Unproven};
 use super::grammar::is_reserved;
 use super::scan::Scanner;
 use super::words::Word;
-
-/// How many aliases may lead to one another.
-const MAX_CHAIN: usize = 8;
+use exec_protocol::limits::SNAPSHOT_ALIAS_CHAIN;
 
 impl<'a> Scanner<'a> {
     /// What an unquoted word is an alias of.
@@ -52,7 +50,7 @@ impl<'a> Scanner<'a> {
             expanded = put_in;
             let first = &expanded[0];
             match self.alias(first) {
-                Some(next) if !seen.contains(&first.raw) && seen.len() < MAX_CHAIN => {
+                Some(next) if !seen.contains(&first.raw) && seen.len() < SNAPSHOT_ALIAS_CHAIN => {
                     seen.push(first.raw);
                     value = next;
                     expanded.remove(0);

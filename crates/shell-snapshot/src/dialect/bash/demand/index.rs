@@ -1,18 +1,12 @@
 //! A state taken apart: which of its functions a script needs.
 
+use exec_protocol::limits::{SNAPSHOT_DEMAND_FUNCTIONS, SNAPSHOT_EMPTY_LINES};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::context::{Context, Found};
 use super::scan::prove;
 use crate::inventory::Name;
-
-/// Where exported functions may come out in another order if some are away: bash gives its table of functions more
-/// room from this many on.
-const MAX_FUNCTIONS: usize = 1000;
-
-/// So many empty lines are read faster than one command.
-const EMPTY_LINES: usize = 100;
 
 /// What a state is made of.
 #[derive(Debug)]
@@ -78,7 +72,7 @@ impl Demand {
             arrays,
             traps,
         } = source;
-        if functions.is_empty() || functions.len() > MAX_FUNCTIONS {
+        if functions.is_empty() || functions.len() > SNAPSHOT_DEMAND_FUNCTIONS {
             return None;
         }
         let mut context = Context {
@@ -191,7 +185,7 @@ impl Demand {
 /// nothing has the shell assign to LINENO.
 fn continue_at(wanted: usize, line: usize, text: &mut Vec<u8>) {
     match wanted.checked_sub(line) {
-        Some(missing) if missing <= EMPTY_LINES => text.extend(std::iter::repeat_n(b'\n', missing)),
+        Some(missing) if missing <= SNAPSHOT_EMPTY_LINES => text.extend(std::iter::repeat_n(b'\n', missing)),
         _ => text.extend(format!("{{ [[ x ]]; }} 9<&${{BASH:LINENO={}:0}}-\n", wanted - 1).into_bytes()),
     }
 }

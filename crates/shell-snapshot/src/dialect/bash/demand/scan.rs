@@ -2,12 +2,7 @@
 
 use super::context::{Context, Found, Proof, Unproven};
 use super::heredocs::HereDocument;
-
-/// How deep constructs may nest: the scanner recurses.
-const MAX_DEPTH: u32 = 40;
-
-/// Longer scripts are not looked at: what looking costs must not be noticed.
-const MAX_SCRIPT_BYTES: usize = 64 * 1024;
+use exec_protocol::limits::{SNAPSHOT_PROVEN_SCRIPT_BYTES, SNAPSHOT_SCRIPT_DEPTH};
 
 /// Reads one text as the shell would.
 #[derive(Debug)]
@@ -61,7 +56,7 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Proof<T>) -> Proof<T> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= SNAPSHOT_SCRIPT_DEPTH {
             return Err(Unproven("nests too deep"));
         }
         self.depth += 1;
@@ -140,7 +135,7 @@ impl<'a> Scanner<'a> {
 /// What no rule here allows for: bytes that the shell uses for itself, and such as another character set than UTF-8
 /// might take for the second half of a character, though they mean something to the shell.
 fn check_bytes(text: &[u8]) -> Proof {
-    if text.len() > MAX_SCRIPT_BYTES {
+    if text.len() > SNAPSHOT_PROVEN_SCRIPT_BYTES {
         return Err(Unproven("is long"));
     }
     if text.iter().any(|byte| matches!(byte, 0 | 1 | 0x7f)) {
