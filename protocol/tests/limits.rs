@@ -245,16 +245,6 @@ const NO_LIMITS: &[(&str, &[&str], &str)] = &[
         &["LONGEST", "END_OF_INPUT"],
         "the longest of the queries that are known; a character",
     ),
-    (
-        "shell-snapshot/src/dialect/sh/listing.rs",
-        &["VARIABLE_BYTES"],
-        "the kernel's, of one string of execve(2)",
-    ),
-    (
-        "shell-snapshot/src/dialect/fish/read.rs",
-        &["VARIABLE_BYTES"],
-        "the kernel's, of one string of execve(2)",
-    ),
 ];
 
 /// The source files of a crate, but for those of its tests.
